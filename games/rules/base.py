@@ -1,0 +1,238 @@
+"""The interface of a game: positions and moves as frozen values, symmetry, and text in and out.
+
+The shape follows the field: who won is kept apart from why (python-chess), ``play`` checks and
+``apply`` trusts (the same), and applying a move returns a new value (scalachess).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import ClassVar, Generic, TypeVar
+
+from games.rules.errors import IllegalMoveError
+
+
+class Side(IntEnum):
+    """Who moves: the first player or the second. Colours and names belong to the layout."""
+
+    FIRST = 0
+    SECOND = 1
+
+    @property
+    def other(self) -> Side:
+        """The opponent's side."""
+        return Side.SECOND if self is Side.FIRST else Side.FIRST
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: the winner (``None`` is a draw) and, apart from it, why."""
+
+    winner: Side | None
+    termination: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """A way to turn the board that leaves the rules unchanged.
+
+    ``cells[i]`` is the cell that cell ``i`` is carried to. The picture is mirrored left to right
+    first (when ``mirrored``), then turned clockwise by ``quarter_turns``.
+    """
+
+    name: str
+    cells: tuple[int, ...]
+    quarter_turns: int = 0
+    mirrored: bool = False
+
+    def then(self, other: Symmetry) -> tuple[int, ...]:
+        """The cell permutation of doing this symmetry first and ``other`` second."""
+        return tuple(other.cells[cell] for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One place of the board: its id on the wire, its name in words, its mark, its centre."""
+
+    id: str
+    name: str
+    mark: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bead:
+    """What the bead of a move looks like: one of nine colours (0 to 8) and a printed mark."""
+
+    colour: int
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a board is drawn, in units of one cell: what any client needs to draw the game."""
+
+    cells: tuple[Cell, ...]
+    columns: float
+    rows: float
+    shape: str
+    roles: tuple[str, str]
+    role_names: tuple[str, str]
+
+
+PositionT = TypeVar("PositionT", bound=Hashable)
+MoveT = TypeVar("MoveT", bound=Hashable)
+
+
+class Game(ABC, Generic[PositionT, MoveT]):
+    """The rules of one game. Instances hold no state: share them freely.
+
+    ``legal_moves`` has a fixed order, and it is empty exactly when ``outcome`` is not ``None``.
+    Beads are stored in that order, so changing it is a data migration.
+    """
+
+    slug: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    layout: ClassVar[Layout]
+    symmetries: ClassVar[tuple[Symmetry, ...]]
+    reasons: ClassVar[Mapping[str, str]]
+    """Why a game ended, in words a child understands, by termination."""
+
+    @abstractmethod
+    def initial_position(self) -> PositionT:
+        """The position a game starts from."""
+
+    @abstractmethod
+    def side_to_move(self, position: PositionT) -> Side:
+        """Whose turn it is; in a terminal position, whose it would be."""
+
+    @abstractmethod
+    def legal_moves(self, position: PositionT) -> tuple[MoveT, ...]:
+        """Every legal move, in the game's fixed order; empty when the game is over."""
+
+    @abstractmethod
+    def apply(self, position: PositionT, move: MoveT) -> PositionT:
+        """The position after a move that the caller knows to be legal."""
+
+    @abstractmethod
+    def outcome(self, position: PositionT) -> Outcome | None:
+        """How the game ended here, or ``None`` while it goes on."""
+
+    @abstractmethod
+    def transform(self, position: PositionT, symmetry: Symmetry) -> PositionT:
+        """The position with every piece carried along by the symmetry."""
+
+    @abstractmethod
+    def transform_move(self, move: MoveT, symmetry: Symmetry) -> MoveT:
+        """The move carried along by the symmetry."""
+
+    @abstractmethod
+    def encode(self, position: PositionT) -> str:
+        """The position as text, for the wire and the database."""
+
+    @abstractmethod
+    def decode(self, text: str) -> PositionT:
+        """The position that a text stands for.
+
+        Raises:
+            InvalidPositionError: the text is not a position that this game can reach.
+        """
+
+    @abstractmethod
+    def format_move(self, move: MoveT) -> str:
+        """The move as text, for the wire and the database."""
+
+    @abstractmethod
+    def parse_move(self, text: str) -> MoveT:
+        """The move that a text stands for.
+
+        Raises:
+            InvalidMoveError: the text is not a move of this game.
+        """
+
+    @abstractmethod
+    def pieces(self, position: PositionT) -> tuple[str | None, ...]:
+        """What stands on each cell of the layout, in its order; ``None`` where nothing does."""
+
+    @abstractmethod
+    def path(self, move: MoveT) -> tuple[int, ...]:
+        """The cells (indices into the layout) that a person touches to play the move."""
+
+    def winning_cells(self, position: PositionT) -> tuple[int, ...]:
+        """The cells to light up when the game is over; by default none."""
+        return ()
+
+    def bead(self, position: PositionT, move: MoveT) -> Bead:
+        """The bead of a move in a box: by default coloured and lettered in the order of the moves."""
+        index = self.legal_moves(position).index(move)
+        return Bead(colour=index % 9, mark=chr(ord("A") + index % 26))
+
+    def describe_move(self, move: MoveT) -> str:
+        """The move in words: the names of the cells it touches."""
+        return " to ".join(self.layout.cells[cell].name for cell in self.path(move))
+
+    def play(self, position: PositionT, move: MoveT) -> PositionT:
+        """The position after a move, checked.
+
+        Raises:
+            IllegalMoveError: the move is not legal here.
+        """
+        if move not in self.legal_moves(position):
+            raise IllegalMoveError(
+                f"{self.format_move(move)!r} is not a legal move in {self.encode(position)!r}"
+            )
+        return self.apply(position, move)
+
+    def is_terminal(self, position: PositionT) -> bool:
+        """Whether the game is over here."""
+        return self.outcome(position) is not None
+
+    def to_canonical(self, position: PositionT) -> tuple[PositionT, Symmetry]:
+        """The least encoding in the orbit, and the first symmetry that carries the position there."""
+        images = (
+            (self.encode(image), index, image)
+            for index, symmetry in enumerate(self.symmetries)
+            for image in (self.transform(position, symmetry),)
+        )
+        _, index, image = min(images, key=lambda candidate: candidate[:2])
+        return image, self.symmetries[index]
+
+    def canonical(self, position: PositionT) -> PositionT:
+        """The one position that stands for the whole orbit: the least encoding in it."""
+        return self.to_canonical(position)[0]
+
+    def orbit(self, position: PositionT) -> frozenset[PositionT]:
+        """Every position that is the same up to symmetry."""
+        return frozenset(self.transform(position, symmetry) for symmetry in self.symmetries)
+
+    def stabiliser(self, position: PositionT) -> tuple[Symmetry, ...]:
+        """The symmetries that leave the position as it is; never empty, the identity is one."""
+        return tuple(s for s in self.symmetries if self.transform(position, s) == position)
+
+    def distinct_moves(self, position: PositionT) -> tuple[tuple[MoveT, ...], ...]:
+        """The legal moves in classes that the stabiliser carries into each other.
+
+        Classes are ordered by their first member, members as in ``legal_moves``.
+        """
+        stabiliser = self.stabiliser(position)
+        legal = self.legal_moves(position)
+        classes: dict[frozenset[MoveT], list[MoveT]] = {}
+        for move in legal:
+            images = frozenset(self.transform_move(move, symmetry) for symmetry in stabiliser)
+            classes.setdefault(images, []).append(move)
+        return tuple(tuple(members) for members in classes.values())
+
+    def inverse(self, symmetry: Symmetry) -> Symmetry:
+        """The symmetry that undoes this one."""
+        return self._inverses[symmetry]
+
+    @cached_property
+    def _inverses(self) -> dict[Symmetry, Symmetry]:
+        identity = tuple(range(len(self.layout.cells)))
+        return {a: b for a in self.symmetries for b in self.symmetries if a.then(b) == identity}

@@ -1,0 +1,31 @@
+"""What can be wrong with a move or a position. Every message carries the input and the position."""
+
+
+class RulesError(ValueError):
+    """Base of the errors that the rules raise; ``code`` is stable and may be scripted against."""
+
+    code = "rules_error"
+
+
+class InvalidMoveError(RulesError):
+    """The text is not a move of this game at all."""
+
+    code = "invalid_move"
+
+
+class IllegalMoveError(RulesError):
+    """The move exists in this game, but not in this position."""
+
+    code = "illegal_move"
+
+
+class InvalidPositionError(RulesError):
+    """The text is not a position that this game can reach."""
+
+    code = "invalid_position"
+
+
+class UnknownGameError(RulesError):
+    """No game has this slug."""
+
+    code = "unknown_game"

@@ -1,0 +1,1 @@
+"""Noughts and crosses, the game Donald Michie's MENACE learnt in 1961."""

@@ -1,0 +1,21 @@
+"""Every game that can be played. A new game is a folder beside this file and a line here."""
+
+from typing import Any
+
+from games.rules.base import Game
+from games.rules.errors import UnknownGameError
+from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+
+GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in (NoughtsAndCrosses(),)}
+
+
+def game_get(slug: str) -> Game[Any, Any]:
+    """The game with this slug.
+
+    Raises:
+        UnknownGameError: there is none.
+    """
+    try:
+        return GAMES[slug]
+    except KeyError:
+        raise UnknownGameError(f"{slug!r} is not a game; known: {', '.join(GAMES)}") from None
