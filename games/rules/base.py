@@ -113,6 +113,10 @@ class Game(ABC, Generic[PositionT, MoveT]):
         """Whose turn it is; in a terminal position, whose it would be."""
 
     @abstractmethod
+    def ply(self, position: PositionT) -> int:
+        """The least number of moves after which the position can arise from the start."""
+
+    @abstractmethod
     def legal_moves(self, position: PositionT) -> tuple[MoveT, ...]:
         """Every legal move, in the game's fixed order; empty when the game is over."""
 

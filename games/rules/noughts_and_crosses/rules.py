@@ -41,6 +41,9 @@ class NoughtsAndCrosses(Game[Board, int]):
     def side_to_move(self, position: Board) -> Side:
         return Side.FIRST if position.count("X") == position.count("O") else Side.SECOND
 
+    def ply(self, position: Board) -> int:
+        return 9 - position.count(EMPTY)
+
     def legal_moves(self, position: Board) -> tuple[int, ...]:
         if _winner(position) is not None:
             return ()

@@ -1,0 +1,106 @@
+"""The rules that history gives: every preset with its name, its story and its source.
+
+Where a public program differs from its own description, both stand here: the documented rule and the rule as shipped.
+"""
+
+from dataclasses import dataclass
+
+from games.rules.base import Side
+from learning.machines.rule import BoxSet, EmptyOpening, InitialBy, Rule, WhenEmpty
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A rule with a name, what it is in one sentence, and where it comes from."""
+
+    slug: str
+    name: str
+    summary: str
+    source: str
+    rule: Rule
+
+
+_MATCHBOX_AI = "matchbox-ai, a TypeScript engine"
+
+PRESETS: dict[str, Preset] = {
+    preset.slug: preset
+    for preset in (
+        Preset(
+            "michie-1961",
+            "Michie 1961",
+            "Four beads of a colour in the first box, then three, two, one. An empty box resigns.",
+            "D. Michie, Trial and error (1961); Experiments on the mechanization of game-learning (1963)",
+            Rule(),
+        ),
+        Preset(
+            "michie-refill",
+            "Michie with refill",
+            "Michie's beads, but an empty box is filled again as it was at the start.",
+            "D. Michie (1961, 1963); the strongest variant for the second player by our measurement",
+            Rule(when_empty=WhenEmpty.REFILL),
+        ),
+        Preset(
+            "scroggs",
+            "Scroggs",
+            "Eight beads of a colour in the first box, then four, two, one. It can run out of beads for good.",
+            "M. Scroggs, mscroggs.co.uk/menace",
+            Rule(initial=(8, 4, 2, 1), empty_opening=EmptyOpening.STOP),
+        ),
+        Preset(
+            "matchbox-ai",
+            "Matchbox AI",
+            "Eight beads early, four in the middle, two late; an empty box plays anything.",
+            f"{_MATCHBOX_AI}, as documented",
+            Rule(
+                initial=(8, 8, 8, 4, 4, 4, 2, 2, 2),
+                initial_by=InitialBy.PLY,
+                when_empty=WhenEmpty.UNIFORM,
+                merge_symmetric_moves=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "matchbox-ai-as-shipped",
+            "Matchbox AI, as shipped",
+            "Four, three, two, one beads by the number of pieces on the board; an empty box plays anything.",
+            f"{_MATCHBOX_AI}, its source (with correct move mapping)",
+            Rule(
+                initial=(4, 4, 3, 3, 2, 2, 1, 1, 1),
+                initial_by=InitialBy.PLY,
+                when_empty=WhenEmpty.UNIFORM,
+                merge_symmetric_moves=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "go-server",
+            "Go server",
+            "Eight beads for a corner, four for an edge, two for the centre, and never fewer than one.",
+            "A Go room server for MENACE",
+            Rule(
+                initial=(8, 4, 8, 4, 2, 4, 8, 4, 8),
+                initial_by=InitialBy.CELL,
+                floor=1,
+                merge_symmetric_moves=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "apl-notebook",
+            "APL notebook",
+            "Twenty beads everywhere, three more or three fewer, and a box for every board as it lies.",
+            "An APL notebook; its table has 6,046 rows, every board with #X − #O in {0, 1}",
+            Rule(
+                initial=(20,),
+                loss=-3,
+                when_empty=WhenEmpty.UNIFORM,
+                merge_symmetric_moves=False,
+                reduce_symmetry=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+    )
+}
+
+DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
+"""Which preset a first-player and a second-player machine get when nobody says otherwise."""

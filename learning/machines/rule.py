@@ -1,0 +1,195 @@
+"""A learning rule is data: every field of it can be set, stored, shown and refused by name.
+
+The fields and their meaning follow docs/learning.md; the values that history gives them are in ``presets``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from types import UnionType
+from typing import Any, get_type_hints
+
+MAX_BEADS = 1 << 27
+"""No slot ever holds more beads than this, cap or no cap: the sum over a box must stay below 2**32."""
+
+
+class RuleError(ValueError):
+    """A rule was refused; ``field`` names the part that is wrong."""
+
+    code = "invalid_rule"
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+
+
+class InitialBy(StrEnum):
+    """What decides how many beads a slot starts with."""
+
+    MOVE_NUMBER = "move_number"
+    PLY = "ply"
+    CELL = "cell"
+
+
+class FinalWin(StrEnum):
+    """What happens in the last box used of a game won, instead of the usual reward."""
+
+    NONE = "none"
+    SOLE = "sole"
+
+
+class FinalLoss(StrEnum):
+    """What happens in the last box used of a game lost, instead of the usual punishment."""
+
+    NONE = "none"
+    REMOVE = "remove"
+
+
+class WhenEmpty(StrEnum):
+    """What the machine does when the box it opens holds no bead."""
+
+    RESIGN = "resign"
+    REFILL = "refill"
+    UNIFORM = "uniform"
+
+
+class EmptyOpening(StrEnum):
+    """What a machine that resigns does when the box of its very first move is empty."""
+
+    REFILL = "refill"
+    STOP = "stop"
+
+
+class BoxSet(StrEnum):
+    """Which positions have a box: those with a choice, or forced ones too."""
+
+    DECISIONS = "decisions"
+    ALL = "all"
+
+
+class OpenBoxes(StrEnum):
+    """Whether boxes are laid out before the first game (MENACE) or when first met (HexapawnRL)."""
+
+    IN_ADVANCE = "in_advance"
+    WHEN_MET = "when_met"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How many beads a box starts with and what a game changes.
+
+    ``initial`` is indexed by the machine's own move number (0 first), by ply or by the cell that a move ends on;
+    the last value repeats. ``floor`` and ``cap`` bound a slot that has not been removed; a ``cap`` of ``None``
+    means no bound below :data:`MAX_BEADS`.
+
+    A slot counts as *removed* when it is empty and the rule can remove slots (``final_win`` or ``final_loss``):
+    then no reward brings it back; only a refill of the whole box does.
+
+    Raises:
+        RuleError: a field is out of range or contradicts another; the field is named.
+    """
+
+    initial: tuple[int, ...] = (4, 3, 2, 1)
+    initial_by: InitialBy = InitialBy.MOVE_NUMBER
+    win: int = 3
+    draw: int = 1
+    loss: int = -1
+    final_win: FinalWin = FinalWin.NONE
+    final_loss: FinalLoss = FinalLoss.NONE
+    only_last: bool = False
+    floor: int = 0
+    cap: int | None = None
+    when_empty: WhenEmpty = WhenEmpty.RESIGN
+    empty_opening: EmptyOpening = EmptyOpening.REFILL
+    punish_previous_on_resign: bool = False
+    merge_symmetric_moves: bool = True
+    reduce_symmetry: bool = True
+    box_set: BoxSet = BoxSet.DECISIONS
+    open_boxes: OpenBoxes = OpenBoxes.IN_ADVANCE
+
+    def __post_init__(self) -> None:
+        if not self.initial:
+            raise RuleError("initial", "needs at least one number of beads")
+        if not 0 <= self.floor <= MAX_BEADS:
+            raise RuleError("floor", f"must lie between 0 and {MAX_BEADS}, not {self.floor}")
+        if self.cap is not None and not 1 <= self.cap <= MAX_BEADS:
+            raise RuleError("cap", f"must lie between 1 and {MAX_BEADS}, not {self.cap}")
+        if self.floor > self.highest:
+            raise RuleError("floor", f"{self.floor} is above the cap {self.cap}")
+        for beads in self.initial:
+            if beads < 0:
+                raise RuleError("initial", f"a box cannot hold {beads} beads")
+            if not self.floor <= beads <= self.highest:
+                raise RuleError(
+                    "initial", f"{beads} is not between the floor {self.floor} and the cap {self.highest}"
+                )
+        if not any(self.initial):
+            raise RuleError("initial", "boxes that start empty can never play")
+        for name in ("win", "draw", "loss"):
+            if abs(getattr(self, name)) > MAX_BEADS:
+                raise RuleError(name, f"is not between -{MAX_BEADS} and {MAX_BEADS}")
+        if self.final_win is FinalWin.SOLE and self.cap is None:
+            raise RuleError("cap", "the winning move is set to the cap, so there must be one")
+        if self.merge_symmetric_moves and not self.reduce_symmetry:
+            raise RuleError("merge_symmetric_moves", "needs reduce_symmetry: raw positions have no symmetric moves")
+
+    @property
+    def highest(self) -> int:
+        """The greatest number of beads a slot can hold."""
+        return MAX_BEADS if self.cap is None else self.cap
+
+    @property
+    def removes(self) -> bool:
+        """Whether the rule can take a slot out of play for good."""
+        return self.final_win is FinalWin.SOLE or self.final_loss is FinalLoss.REMOVE
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        return {**asdict(self), "initial": list(self.initial)}
+
+    @classmethod
+    def from_json(cls, data: object) -> Rule:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, of the wrong type or out of range; the field is named.
+        """
+        if not isinstance(data, Mapping):
+            raise RuleError("rule", "must be an object with named fields")
+        hints = get_type_hints(cls)
+        known = [field.name for field in fields(cls)]
+        for name in data:
+            if name not in known:
+                raise RuleError(str(name), f"is not a field of a rule; fields are {', '.join(known)}")
+        return cls(**{name: _parse(name, hints[name], value) for name, value in data.items()})
+
+
+def _parse(name: str, hint: Any, value: object) -> object:
+    """The value as the type that the field has, or a RuleError that names the field."""
+    if hint is bool:
+        if not isinstance(value, bool):
+            raise RuleError(name, f"must be true or false, not {value!r}")
+        return value
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        try:
+            return hint(value)
+        except ValueError:
+            raise RuleError(name, f"must be one of {', '.join(hint)}, not {value!r}") from None
+    if hint is int or isinstance(hint, UnionType):
+        if value is None and isinstance(hint, UnionType):
+            return None
+        return _whole_number(name, value)
+    if not isinstance(value, list | tuple):
+        raise RuleError(name, f"must be a list of whole numbers, not {value!r}")
+    if len(value) > 64:
+        raise RuleError(name, f"has {len(value)} numbers; 64 are the most")
+    return tuple(_whole_number(name, item) for item in value)
+
+
+def _whole_number(name: str, value: object) -> int:
+    # bool is an int in Python; a rule with "true" beads is a mistake, not one bead.
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RuleError(name, f"must be a whole number, not {value!r}")
+    return value
