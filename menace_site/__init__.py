@@ -1,0 +1,1 @@
+"""The site: settings, addresses, servers. Wiring only, imported by nobody."""

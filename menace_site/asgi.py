@@ -1,0 +1,35 @@
+"""The ASGI application: pages and API through Django, sockets through Channels."""
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
+# Before anything that imports models: it loads the applications.
+django_application = get_asgi_application()
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.urls import re_path  # noqa: E402
+
+from menace_site.boundary import BodyLimit, SocketBoundary, close_unknown  # noqa: E402
+
+websocket_urlpatterns = [
+    *(
+        pattern
+        for app in ("games", "learning")
+        if find_spec(f"{app}.routing")
+        for pattern in import_module(f"{app}.routing").websocket_urlpatterns
+    ),
+    re_path("", close_unknown),
+]
+
+application = ProtocolTypeRouter(
+    {
+        "http": BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES),
+        "websocket": SocketBoundary(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

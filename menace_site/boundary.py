@@ -1,0 +1,93 @@
+"""What stands before Django and the consumers: the limit on bodies, the origin of sockets, unknown sockets."""
+
+import json
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGIReceiveEvent, ASGISendCallable, Scope
+from channels.security.websocket import OriginValidator
+from django.conf import settings
+
+CLOSE_NOT_FOUND = 4404
+
+
+class BodyTooLargeError(Exception):
+    """Raised out of ``receive`` when a body goes beyond the limit."""
+
+
+class BodyLimit:
+    """Refuses a body of more than ``max_bytes`` with 413, while it arrives: Django would take it in whole first."""
+
+    def __init__(self, application: ASGI3Application, *, max_bytes: int) -> None:
+        self.application = application
+        self.max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if announced.isdigit() and int(announced) > self.max_bytes:
+            await self.refuse(send)
+            return
+        received = 0
+
+        async def receive_counting() -> ASGIReceiveEvent:
+            nonlocal received
+            event = await receive()
+            if event["type"] == "http.request":
+                received += len(event["body"])
+                if received > self.max_bytes:
+                    raise BodyTooLargeError
+            return event
+
+        try:
+            await self.application(scope, receive_counting, send)
+        except BodyTooLargeError:  # Django reads the body before it answers anything, so we still can
+            await self.refuse(send)
+
+    @staticmethod
+    async def refuse(send: ASGISendCallable) -> None:
+        body = json.dumps({"detail": "The request is too large.", "code": "too_large"}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 413, "headers": headers, "trailers": False})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no types
+    """Lets a socket in from our own pages, or from a program that proves itself without a session.
+
+    A browser always sends Origin, and a foreign one is refused. Programs send none: they pass with a
+    Bearer token or a seat token, but never with a session cookie, which a browser may have attached.
+    A path with a trailing slash is the path without it.
+    """
+
+    def __init__(self, application: ASGI3Application) -> None:
+        super().__init__(application, settings.ALLOWED_HOSTS)
+
+    async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> Any:
+        scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
+        if is_program(scope):
+            return await self.application(scope, receive, send)
+        return await super().__call__(scope, receive, send)
+
+
+def is_program(scope: Any) -> bool:
+    """True for a handshake without Origin and session cookie that carries a token."""
+    headers = dict(scope.get("headers", []))
+    if b"origin" in headers:
+        return False
+    try:
+        cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin1"))
+    except CookieError:
+        return False
+    has_token = headers.get(b"authorization", b"").lower().startswith(b"bearer ")
+    has_seat = bool(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token"))
+    return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)
+
+
+async def close_unknown(scope: Any, receive: ASGIReceiveCallable, send: Any) -> None:
+    """The consumer of every path that has none: it refuses the handshake, where Channels would raise."""
+    await receive()
+    await send({"type": "websocket.close", "code": CLOSE_NOT_FOUND, "reason": "There is nothing here."})

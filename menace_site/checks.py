@@ -1,0 +1,39 @@
+"""System checks for what must not be misconfigured. They are errors: ``migrate`` and ``check`` stop on them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error
+from django.core.exceptions import ImproperlyConfigured
+
+SECRET_KEY_MIN_CHARACTERS = 50
+
+
+def _secret_key() -> str:
+    try:
+        return str(settings.SECRET_KEY)
+    except ImproperlyConfigured:  # Django's answer to an empty key
+        return ""
+
+
+def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """One error for each unsafe or missing setting of a site that is not a local run."""
+    if settings.LOCAL:
+        return []
+    key = _secret_key()
+    unsafe = {
+        "beadbox.E001": (
+            len(key) < SECRET_KEY_MIN_CHARACTERS or len(set(key)) < 5 or key.startswith("django-insecure-"),
+            f"Set SECRET_KEY to a random text of at least {SECRET_KEY_MIN_CHARACTERS} characters.",
+        ),
+        "beadbox.E002": (
+            not settings.ALLOWED_HOSTS or "*" in settings.ALLOWED_HOSTS,
+            "Set ALLOWED_HOSTS to the names of this site, separated by commas, without a wildcard for all.",
+        ),
+        "beadbox.E003": (settings.DEBUG, "Unset DEBUG: it shows settings and source to visitors."),
+        "beadbox.E004": (not settings.DATABASE_URL, "Set DATABASE_URL to a PostgreSQL."),
+        "beadbox.E005": (not settings.REDIS_URL, "Set REDIS_URL to a Redis or Valkey."),
+    }
+    return [Error(text, id=check_id) for check_id, (is_unsafe, text) in unsafe.items() if is_unsafe]

@@ -1,0 +1,32 @@
+"""Is the site able to work? Asked by load balancers, containers and the supervisor."""
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from menace_site import servers
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True
+
+
+@never_cache
+@require_safe
+def health(request: HttpRequest) -> JsonResponse:
+    """200 when database and broker answer, else 503 naming the part that does not."""
+    parts = {"database": _database_answers(), "broker": servers.redis_answers(settings.REDIS_URL)}
+    silent = [name for name, is_answering in parts.items() if not is_answering]
+    body: dict[str, str] = {name: "ok" if is_answering else "silent" for name, is_answering in parts.items()}
+    if silent:
+        detail = f"No answer from the {' and the '.join(silent)}."
+        return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)
+    return JsonResponse({"status": "ok", **body})

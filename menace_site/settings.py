@@ -1,0 +1,294 @@
+"""Every setting of the site, from the environment, in one file.
+
+Without ``BEADBOX_LOCAL`` this is production: everything secure, and ``SECRET_KEY``, ``ALLOWED_HOSTS``,
+``DATABASE_URL`` and ``REDIS_URL`` must be given (``menace_site/checks.py`` says so by name).
+``make run`` and ``make test`` set ``BEADBOX_LOCAL=1``: plain http on this machine, private servers where
+a URL is missing, and a secret key of its own under ``var/``.
+"""
+
+import os
+import secrets
+import warnings
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+from csp.constants import NONE, SELF
+
+from menace_site import servers
+
+env = environ.Env()
+BASE_DIR = servers.BASE_DIR
+VAR_DIR = servers.var_dir()
+
+# numba raises at import when it finds no place to keep compiled kernels.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
+
+LOCAL = env.bool("BEADBOX_LOCAL", default=False)
+DEBUG = env.bool("DEBUG", default=False)
+
+
+def _local_secret_key(file: Path) -> str:
+    """Return the key this checkout made for itself, making it first when there is none."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+            new.write(secrets.token_urlsafe(64))
+    except FileExistsError:
+        pass
+    return file.read_text()
+
+
+SECRET_KEY = env.str("SECRET_KEY", default="") or (_local_secret_key(VAR_DIR / "secret_key") if LOCAL else "")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if LOCAL else [])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+# How many proxies stand before us, each adding one address to X-Forwarded-For. With 0 the header is a claim.
+NUM_PROXIES = env.int("NUM_PROXIES", default=0)
+
+INSTALLED_APPS = [
+    "menace_site.apps.SiteConfig",
+    "games.apps.GamesConfig",
+    "learning.apps.LearningConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "channels",
+    "django_celery_beat",
+    "django_htmx",
+    "axes",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "menace_site.urls"
+ASGI_APPLICATION = "menace_site.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# Data
+
+DATABASE_URL = env.str("DATABASE_URL", default="") or (servers.private_database_url(VAR_DIR) if LOCAL else "")
+REDIS_URL = env.str("REDIS_URL", default="") or (servers.private_redis_url(VAR_DIR) if LOCAL else "")
+# Keeps sites, and parallel test runs, apart on one Redis: publish and subscribe knows no database numbers.
+REDIS_PREFIX = env.str("REDIS_PREFIX", default="beadbox")
+
+DATABASES: dict[str, Any] = {
+    "default": {
+        **env.db_url_config(DATABASE_URL or "postgres:///"),
+        # Connections kept open under ASGI leak, one for each request (STACK, pitfall 4): the pool keeps them.
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+    },
+}
+# Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
+if env.bool("BEADBOX_DB_POOL", default=False):
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 2, "max_size": 6}
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": REDIS_PREFIX,
+    },
+}
+
+CHANNEL_LAYERS = {
+    "default": {
+        # The core layer loses sockets when Redis restarts; this one does not, but buffers nothing.
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {
+            "hosts": [{"address": REDIS_URL, "socket_timeout": 20}],
+            "prefix": REDIS_PREFIX,
+        },
+    },
+}
+
+# Jobs: the row is the truth, a message only a knock (STACK, pitfalls 6-10)
+
+
+def _celery_url(redis_url: str) -> str:
+    """Return the same Redis as Celery spells it, which differs for unix sockets only."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    return f"redis+socket://{parts.path}?virtual_host={parts.query.removeprefix('db=') or '0'}"
+
+
+CELERY_BROKER_URL = _celery_url(REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": f"{REDIS_PREFIX}:celery:"}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_QUEUES = {"default": {}, "bulk": {}}
+CELERY_TASK_CREATE_MISSING_QUEUES = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+# A schedule that was changed is seen within this many seconds.
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+CELERY_TIMEZONE = "UTC"
+CELERY_ENABLE_UTC = True
+
+# Accounts
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+
+# One name from one address: a stranger cannot lock the owner out of their account from elsewhere.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_RESET_ON_SUCCESS = True
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_CLIENT_IP_CALLABLE = "menace_site.client_ip.client_ip"
+AXES_VERBOSE = False
+
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Beadbox <noreply@localhost>")
+
+# Transport and headers
+
+SECURE_SSL_REDIRECT = not LOCAL
+# The health checks of a container ask without TLS, from inside.
+SECURE_REDIRECT_EXEMPT = [r"^api/health/?$"]
+SECURE_HSTS_SECONDS = 0 if LOCAL else 365 * 24 * 3600
+SECURE_HSTS_INCLUDE_SUBDOMAINS = not LOCAL
+SECURE_HSTS_PRELOAD = not LOCAL
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if NUM_PROXIES else None
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = not LOCAL
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = not LOCAL
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "frame-ancestors": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+    },
+}
+
+# Bodies: a form or a JSON call is small. What is larger, an imported machine, says so in its own view.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# No body of any kind goes beyond this; the ASGI application refuses it while it arrives.
+REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
+
+# Files
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = VAR_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+# True, and known: files leave through a thread. Said once a process, it only hides other warnings.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
+
+# API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["menace_site.parsers.SmallJSONParser"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.AnonRateThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"anon": env.str("THROTTLE_ANON", default="600/min")},
+    "EXCEPTION_HANDLER": "menace_site.exception_handler.exception_handler",
+    "NUM_PROXIES": NUM_PROXIES,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Beadbox",
+    "DESCRIPTION": "Matchbox learning machines: play them, train them, open their boxes.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# Language and time
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
+}
+
+SILENCED_SYSTEM_CHECKS: list[str] = []

@@ -1,0 +1,26 @@
+"""Every address of the site. Paths of the API have no trailing slash; one with it is served too."""
+
+from importlib.util import find_spec
+
+from django.contrib import admin
+from django.http import HttpRequest, JsonResponse
+from django.urls import include, path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from menace_site.health import health
+
+
+def api_not_found(request: HttpRequest) -> JsonResponse:
+    """A program that mistypes an address gets JSON like any other refusal."""
+    return JsonResponse({"detail": f"There is nothing at {request.path}.", "code": "not_found"}, status=404)
+
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    re_path(r"^api/health/?$", health, name="api-health"),
+    re_path(r"^api/schema/?$", SpectacularAPIView.as_view(), name="api-schema"),
+    # The plain Swagger view starts with an inline script, which our CSP refuses.
+    re_path(r"^api/docs/?$", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
+    *(path("", include(f"{app}.urls")) for app in ("games", "learning") if find_spec(f"{app}.urls")),
+    re_path(r"^api/", api_not_found),
+]

@@ -1,0 +1,30 @@
+"""The settings of the tests: the site's own, local, with throwaway servers, and cheaper where nothing is proved."""
+
+import os
+import tempfile
+
+# Chosen before the site's settings read it; xdist's workers inherit it, so they all use one pair of servers.
+if "BEADBOX_TEST_VAR" not in os.environ:
+    os.environ["BEADBOX_TEST_VAR"] = tempfile.mkdtemp(prefix="beadbox-test-")
+    # Compiled kernels outlive the run: they cost seconds each and depend on their source only.
+    os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(os.path.dirname(__file__), "..", "var", "numba"))
+os.environ["BEADBOX_VAR"] = os.environ["BEADBOX_TEST_VAR"]
+os.environ["BEADBOX_LOCAL"] = "1"
+# One name space in Redis for each worker of each run.
+os.environ["REDIS_PREFIX"] = "-".join(
+    (os.path.basename(os.environ["BEADBOX_VAR"]), os.environ.get("PYTEST_XDIST_WORKER", "main"))
+)
+
+from menace_site.settings import *  # noqa: F403
+from menace_site.settings import REST_FRAMEWORK, STORAGES
+
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+# A hash in a millisecond, where Argon2 takes 160.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# No collectstatic before the tests.
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+# Tests of throttling set a rate of their own.
+REST_FRAMEWORK = {**REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": {"anon": None}}
+# Files come from where they lie, looked up when asked for.
+WHITENOISE_AUTOREFRESH = True
+WHITENOISE_USE_FINDERS = True
