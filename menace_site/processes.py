@@ -79,16 +79,11 @@ def bury(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def stop(
-    processes: Sequence[subprocess.Popen[bytes]],
-    *,
-    sent: signal.Signals = signal.SIGTERM,
-    timeout_s: float = 8,
-) -> None:
-    """Ask the children to end, wait ``timeout_s`` seconds for all of them, then kill their groups."""
-    for process in processes:
+def stop(running: Mapping[subprocess.Popen[bytes], signal.Signals], *, timeout_s: float = 8) -> None:
+    """Send each child its signal, wait ``timeout_s`` seconds for all to end, then kill their groups."""
+    for process, number in running.items():
         if not is_dead(process):
-            process.send_signal(sent)
-    wait_until(lambda: all(is_dead(process) for process in processes), timeout_s=timeout_s)
-    for process in processes:
+            process.send_signal(number)
+    wait_until(lambda: all(is_dead(process) for process in running), timeout_s=timeout_s)
+    for process in running:
         bury(process)

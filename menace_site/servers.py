@@ -324,30 +324,50 @@ def check_given_redis(url: str) -> None:
         )
 
 
+def check_given_database(url: str) -> None:
+    """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in."""
+    import environ
+    import psycopg
+
+    given = environ.Env.db_url_config(url)
+    try:
+        psycopg.connect(
+            **{"host": given["HOST"] or None, "port": given["PORT"] or None, **given.get("OPTIONS", {})},
+            dbname=given["NAME"],
+            user=given["USER"] or None,
+            password=given["PASSWORD"] or None,
+            connect_timeout=5,
+        ).close()
+    except psycopg.OperationalError as error:
+        raise ServerError(
+            f"DATABASE_URL is set, but does not work ({error}): mend it, or unset it to use a private server."
+        ) from error
+
+
 # Both, for a test run
 
 
 @contextlib.contextmanager
 def throwaway_servers(var: Path, *, database: bool, redis: bool) -> Iterator[None]:
     """Serve the private servers that are asked for while the block runs, fast and without durability."""
-    running = []
+    running: dict[subprocess.Popen[bytes], signal.Signals] = {}
     (var / "log").mkdir(parents=True, exist_ok=True)
     try:
         if redis:
             prepare_valkey(var)
             with (var / "log" / "valkey.log").open("ab") as log:
                 valkey = processes.spawn(valkey_command(var, is_durable=False), output=log)
-            running.append(valkey)
+            running[valkey] = signal.SIGTERM
         if database:
             prepare_postgres(var)
             with (var / "log" / "postgres.log").open("ab") as log:
                 postgres = processes.spawn(
                     postgres_command(var, is_durable=False), output=log, death_signal=signal.SIGINT
                 )
-            running.append(postgres)
+            running[postgres] = signal.SIGINT
             wait_for_postgres(var, postgres)
         if redis:
             wait_for_valkey(var, valkey)
         yield
     finally:
-        processes.stop(running, sent=signal.SIGINT)
+        processes.stop(running)
