@@ -17,10 +17,7 @@ from learning.machines.rule import BoxSet, InitialBy, Rule
 
 @dataclass(frozen=True, slots=True)
 class Cabinet:
-    """All the boxes that a machine has or may open: the game, its side and its rule decide.
-
-    ``symmetries`` is what the rule lets the machine see as the same.
-    """
+    """All the boxes that a machine has or may open: the game, its side and its rule decide."""
 
     game: Game[Any, Any]
     side: Side
@@ -58,11 +55,12 @@ class Cabinet:
 
     def slot_moves(self, position: Any) -> tuple[tuple[Any, ...], ...]:
         """For each slot of the box opened here the moves *on this board* that it stands for, in the order of the rules."""
-        box_position, placement = self.box_position(position), self.placement(position)
-        return tuple(
-            tuple(sorted(self.game.transform_move(move, placement) for move in members))
-            for members in self.slots(box_position)
+        placement, legal = self.placement(position), self.game.legal_moves(position)
+        carried = (
+            {self.game.transform_move(move, placement) for move in members}
+            for members in self.slots(self.box_position(position))
         )
+        return tuple(tuple(move for move in legal if move in members) for members in carried)
 
     def printed_moves(self, box_position: Any) -> tuple[Any, ...]:
         """For each slot the move printed on its bead: of a merged class the first, else the move itself."""

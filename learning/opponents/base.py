@@ -1,0 +1,24 @@
+"""What every fixed opponent has in common: a set of replies, each equally likely."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from games.rules.base import Game
+from games.rules.player import Random
+
+
+class Opponent(ABC):
+    """A player that picks uniformly among its replies, so its policy is a table for any enumerable game."""
+
+    slug: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+        """The moves it considers here, each equally likely, in the order of ``legal_moves``; never empty."""
+
+    def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
+        """The move to play; takes exactly one random word."""
+        replies = self.replies(game, position)
+        return replies[rng.below(len(replies))]
