@@ -1,0 +1,57 @@
+/**
+ * Glass beads: the nine colours usually given for Michie's machine, each bead with its mark.
+ *
+ * Colours are classes (css/objects.css), so that both themes and forced colours can change them.
+ */
+
+import { svg } from "./dom.js";
+
+export const COLOURS = ["white", "lilac", "silver", "black", "gold", "green", "amber", "red", "pink"];
+
+/** Up to this many beads are drawn one by one; more are drawn as stacks with their number. */
+export const ONE_BY_ONE = 40;
+
+/** One bead around (x, y): glass, ring and mark. `kind` adds a class such as "is-ghost". */
+export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
+  return svg(
+    "g",
+    { class: `bead bead-${colour} ${kind}`, transform: `translate(${round(x)} ${round(y)})` },
+    svg("circle", { class: "bead-glass", r }),
+    svg("path", { class: "bead-shade", d: crescent(r * 0.93) }),
+    svg("ellipse", {
+      class: "bead-shine", cx: round(-r * 0.36), cy: round(-r * 0.52), rx: round(r * 0.3), ry: round(r * 0.17),
+      transform: `rotate(-32 ${round(-r * 0.36)} ${round(-r * 0.52)})`,
+    }),
+    svg("circle", { class: "bead-ring", r }),
+    svg("text", { class: "bead-mark", y: round(r * 0.37), "font-size": round(r * 1.06) }, mark),
+  );
+}
+
+/** One bead as a picture of its own, to stand in a line of text or a table. */
+export function beadPicture({ colour, mark }, size = 26) {
+  return svg(
+    "svg",
+    { class: "bead-picture", viewBox: "-12 -12 24 24", width: size, height: size, "aria-hidden": "true" },
+    bead({ colour, mark, r: 10.5 }),
+  );
+}
+
+/** A number that is the same every time for the same text: beads lie where they lay before. */
+export function seeded(text) {
+  let state = 2166136261;
+  for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16777619);
+  return () => {
+    state = Math.imul(state ^ (state >>> 15), 2246822519) + 0x9e3779b9;
+    return ((state ^ (state >>> 13)) >>> 0) / 4294967296;
+  };
+}
+
+function crescent(r) {
+  const a = round(r * 0.94);
+  const b = round(r * 0.34);
+  return `M${a} ${-b}A${round(r)} ${round(r)} 0 0 1 ${-b} ${a}A${round(r * 1.25)} ${round(r * 1.25)} 0 0 0 ${a} ${-b}Z`;
+}
+
+function round(value) {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,163 @@
+/**
+ * A playable board, drawn from a game's layout: a grid of named squares for mouse, touch, keyboard and screen reader.
+ *
+ * The server says which cells a person touches for each legal move (`paths`); the board only follows those paths,
+ * cell by cell. It is updated in place, so focus never gets lost.
+ */
+
+import { bead } from "./beads.js";
+import { outline, piece, ruling } from "./diagram.js";
+import { svg } from "./dom.js";
+import { percent } from "./words.js";
+
+export class Board {
+  /**
+   * @param {HTMLElement} root where the board is drawn
+   * @param {object} layout the game's layout
+   * @param {(move: string) => void} onPlay called with a legal move once its last cell was chosen
+   */
+  constructor(root, layout, onPlay) {
+    this.layout = layout;
+    this.onPlay = onPlay;
+    this.paths = {};
+    this.chosen = [];
+    this.view = { board: layout.cells.map(() => null), winning: [], last: [], hints: new Map(), lit: [], ghost: null };
+    this.active = 0;
+    this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
+    const margin = layout.shape === "square" ? 0 : 10;
+    this.svg = svg(
+      "svg",
+      {
+        class: "board", role: "grid", "aria-label": "Board",
+        viewBox: `${-margin} ${-margin} ${100 * layout.columns + 2 * margin} ${100 * layout.rows + 2 * margin}`,
+      },
+      this.#rows(),
+      svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" }),
+    );
+    this.svg.addEventListener("keydown", (event) => this.#key(event));
+    root.replaceChildren(this.svg);
+    this.#draw();
+  }
+
+  /** Shows a position: `board`, `paths` (empty when the viewer may not move), `winning`, `last`, `hints`, `lit`, `ghost`. */
+  update({ paths = {}, ...view }) {
+    this.paths = paths;
+    this.chosen = [];
+    this.view = { winning: [], last: [], lit: [], hints: new Map(), ghost: null, ...view };
+    this.#draw();
+  }
+
+  /** Moves the focus to the board. */
+  focus() {
+    this.cells[this.active].focus();
+  }
+
+  #cell(cell, index) {
+    const [x, y] = [100 * cell.x, 100 * cell.y];
+    const g = svg(
+      "g",
+      { class: "cell", role: "gridcell", "data-cell": cell.id, tabindex: index ? -1 : 0 },
+      svg("path", { class: "cell-floor", d: outline(this.layout, x, y) }),
+      svg("g", { class: "cell-content" }),
+      svg("path", { class: "cell-focus", d: outline(this.layout, x, y), transform: `translate(${x} ${y}) scale(.9) translate(${-x} ${-y})` }),
+    );
+    g.addEventListener("click", () => {
+      this.#activate(index);
+      this.#choose(index);
+    });
+    g.addEventListener("focus", () => this.#activate(index));
+    return g;
+  }
+
+  #rows() {
+    const heights = [...new Set(this.layout.cells.map((cell) => cell.y))].sort((a, b) => a - b);
+    return heights.map((y) =>
+      svg("g", { role: "row" }, this.cells.filter((_, index) => this.layout.cells[index].y === y)));
+  }
+
+  #activate(index) {
+    this.cells[this.active].setAttribute("tabindex", -1);
+    this.active = index;
+    this.cells[index].setAttribute("tabindex", 0);
+  }
+
+  /** The moves whose path goes on from the chosen cells through this one. */
+  #through(index, chosen = this.chosen) {
+    const ids = [...chosen, index].map((cell) => this.layout.cells[cell].id);
+    return Object.entries(this.paths).filter(([, path]) => ids.every((id, at) => path[at] === id));
+  }
+
+  #choose(index) {
+    let moves = this.#through(index);
+    if (!moves.length) {
+      // Not on the way of any begun move: start afresh from here.
+      this.chosen = [];
+      moves = this.#through(index);
+    }
+    if (!moves.length) return this.#draw();
+    this.chosen.push(index);
+    const complete = moves.find(([, path]) => path.length === this.chosen.length);
+    if (complete && moves.length === 1) {
+      this.chosen = [];
+      this.onPlay(complete[0]);
+    }
+    return this.#draw();
+  }
+
+  #key(event) {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (steps[event.key]) this.#go(...steps[event.key]);
+    else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
+    else if (event.key === "Escape" && this.chosen.length) this.update({ ...this.view, paths: this.paths });
+    else if (event.key === "Home") this.#focusAt(0);
+    else if (event.key === "End") this.#focusAt(this.cells.length - 1);
+    else return;
+    event.preventDefault();
+  }
+
+  /** To the nearest cell in a direction: straight ahead first, so that it works on hexagons too. */
+  #go(dx, dy) {
+    const here = this.layout.cells[this.active];
+    let best = null;
+    this.layout.cells.forEach((cell, index) => {
+      const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
+      const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
+      const cost = along + 3 * aside;
+      if (along > 0.1 && aside < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
+    });
+    if (best) this.#focusAt(best.index);
+  }
+
+  #focusAt(index) {
+    this.#activate(index);
+    this.cells[index].focus();
+  }
+
+  #draw() {
+    const { board, winning, last, hints, lit, ghost } = this.view;
+    this.cells.forEach((g, index) => {
+      const cell = this.layout.cells[index];
+      const [x, y] = [100 * cell.x, 100 * cell.y];
+      const isPlayable = this.#through(index).length > 0;
+      const isChosen = this.chosen.includes(index);
+      const hint = board[index] ? null : hints.get(index);
+      g.setAttribute("class", ["cell",
+        isPlayable && "is-playable", isChosen && "is-chosen", winning.includes(cell.id) && "is-winning",
+        last.includes(index) && "is-last", lit.includes(index) && "is-lit"].filter(Boolean).join(" "));
+      g.setAttribute("aria-label", [
+        cell.name, board[index] ?? "empty",
+        hint && `bead ${hint.mark}, chance ${percent(hint.probability)}`,
+        winning.includes(cell.id) && "winning line", last.includes(index) && "last move",
+        isChosen && "chosen", isPlayable && "playable"].filter(Boolean).join(", "));
+      g.setAttribute("aria-disabled", String(!isPlayable));
+      g.children[1].replaceChildren(...[
+        last.includes(index) && svg("path", { class: "last-mark", d: `M${x + 28} ${y - 43}h15v15` }),
+        board[index] ? piece(board[index], x, y, this.layout) : null,
+        !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
+        hint && bead({ ...hint, x, y: y - 9, r: 22 }),
+        hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
+      ].filter(Boolean));
+    });
+  }
+}

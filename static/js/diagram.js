@@ -1,0 +1,134 @@
+/**
+ * Boards as pictures: where cells lie, how a box is turned to fit the board, and what pieces look like.
+ *
+ * Works from a game's layout alone; knows no rules.
+ */
+
+import { bead } from "./beads.js";
+import { svg } from "./dom.js";
+
+const AS_IT_IS = { quarter_turns: 0, mirrored: false };
+
+/** The centres of the cells, and the size of the picture, after mirroring and then turning clockwise. */
+export function turned(layout, symmetry = AS_IT_IS) {
+  let { columns, rows } = layout;
+  let centres = layout.cells.map(({ x, y }) => ({ x: symmetry.mirrored ? columns - x : x, y }));
+  for (let turn = 0; turn < (symmetry.quarter_turns ?? 0); turn += 1) {
+    const height = rows;
+    centres = centres.map(({ x, y }) => ({ x: height - y, y: x }));
+    [columns, rows] = [rows, columns];
+  }
+  return { columns, rows, centres };
+}
+
+/** For each cell of the printed box, the cell of the board that it lies on once turned to fit. */
+export function carried(layout, symmetry) {
+  const { centres } = turned(layout, symmetry);
+  return centres.map(({ x, y }) =>
+    layout.cells.findIndex((cell) => Math.abs(cell.x - x) < 0.01 && Math.abs(cell.y - y) < 0.01));
+}
+
+/** The box's pieces laid out as they stand on the board. */
+export function asOnBoard(layout, pieces, symmetry) {
+  const laid = new Array(pieces.length).fill(null);
+  carried(layout, symmetry).forEach((target, cell) => {
+    laid[target] = pieces[cell];
+  });
+  return laid;
+}
+
+/** The cells (indices) that a move's text names, in order: "5" is one cell, "b1b2" two. */
+export function cellsOf(layout, move) {
+  const byId = new Map(layout.cells.map((cell, index) => [cell.id, index]));
+  if (byId.has(move)) return [byId.get(move)];
+  const cells = [];
+  for (let at = 0; at < move.length;) {
+    const length = [4, 3, 2, 1].find((size) => byId.has(move.slice(at, at + size)));
+    if (length) cells.push(byId.get(move.slice(at, at + length)));
+    at += length ?? 1;
+  }
+  return cells;
+}
+
+/** A piece in a cell of 100 × 100 around (x, y). A cross and a nought are strokes; others are lettered discs. */
+export function piece(text, x, y, layout) {
+  if (text === "X") {
+    return svg("path", { class: "piece piece-0", d: `M${x - 27} ${y - 26}L${x + 27} ${y + 26}M${x + 26} ${y - 27}L${x - 26} ${y + 27}` });
+  }
+  if (text === "O") return svg("ellipse", { class: "piece piece-1", cx: x, cy: y, rx: 28, ry: 29 });
+  const side = Math.max(0, layout.roles.indexOf(text));
+  return svg("g", { class: `piece-disc piece-disc-${side}` },
+    svg("circle", { cx: x, cy: y, r: 32 }),
+    svg("text", { x, y: y + 13, "font-size": 36 }, text));
+}
+
+/** The lines between neighbouring cells as one path (square boards), or every cell's outline (hexagons). */
+export function ruling(layout, { columns, rows, centres } = turned(layout)) {
+  if (layout.shape !== "square") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
+  const has = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
+  let path = "";
+  for (let edge = 1; edge < columns; edge += 1) path += strokes(rows, (at) => has(edge - 0.5, at) && has(edge + 0.5, at), (a, b) => `M${100 * edge} ${a}V${b}`);
+  for (let edge = 1; edge < rows; edge += 1) path += strokes(columns, (at) => has(at, edge - 0.5) && has(at, edge + 0.5), (a, b) => `M${a} ${100 * edge}H${b}`);
+  return path;
+}
+
+function strokes(length, isInside, draw) {
+  let path = "";
+  for (let at = 0, from = null; at <= length; at += 1) {
+    if (at < length && isInside(at + 0.5)) from ??= 100 * at;
+    else if (from !== null) {
+      path += draw(from + (from ? 0 : 7), 100 * at - (at === length ? 7 : 0));
+      from = null;
+    }
+  }
+  return path;
+}
+
+/** The outline of one cell as a path. */
+export function outline(layout, x, y) {
+  if (layout.shape === "square") return `M${x - 50} ${y - 50}h100v100h-100Z`;
+  const corners = [0, 1, 2, 3, 4, 5].map((k) => {
+    const angle = (Math.PI / 180) * (60 * k + 30);
+    return `${(x + 57.7 * Math.cos(angle)).toFixed(1)} ${(y + 57.7 * Math.sin(angle)).toFixed(1)}`;
+  });
+  return `M${corners.join("L")}Z`;
+}
+
+/**
+ * A small still board in a group of 100 units a cell.
+ *
+ * `pieces` and `slots` are those of the printed box; `chips` maps printed cells to the beads that stand for them.
+ */
+export function diagram(layout, pieces, { symmetry, chips = new Map(), lit = [] } = {}) {
+  const place = turned(layout, symmetry);
+  const group = svg("g", { class: "diagram" });
+  for (const cell of lit) {
+    const { x, y } = place.centres[cell];
+    group.append(svg("path", { class: "diagram-lit", d: outline(layout, 100 * x, 100 * y) }));
+  }
+  group.append(svg("path", { class: "ruling", d: ruling(layout, place) }));
+  place.centres.forEach(({ x, y }, cell) => {
+    if (pieces[cell]) group.append(piece(pieces[cell], 100 * x, 100 * y, layout));
+    else if (chips.has(cell)) group.append(bead({ ...chips.get(cell), x: 100 * x, y: 100 * y, r: 30 }));
+  });
+  return group;
+}
+
+/** A board as a picture of its own, with its words for those who do not see it. */
+export function boardPicture(layout, pieces, { size = 60, label = null, ...options } = {}) {
+  const { columns, rows } = turned(layout, options.symmetry);
+  return svg(
+    "svg",
+    {
+      class: "board-picture", viewBox: `0 0 ${100 * columns} ${100 * rows}`, width: size, height: (size * rows) / columns,
+      role: "img", "aria-label": label ?? boardWords(layout, pieces),
+    },
+    diagram(layout, pieces, options),
+  );
+}
+
+/** A position in words: "X in the centre, O bottom right". */
+export function boardWords(layout, pieces) {
+  const words = layout.cells.flatMap((cell, index) => (pieces[index] ? [`${pieces[index]} ${cell.name}`] : []));
+  return words.length ? words.join(", ") : "empty board";
+}

@@ -1,0 +1,42 @@
+/** What a machine learnt from a match: every bead added or taken away, box by box, each with its reason. */
+
+import { beadPicture } from "./beads.js";
+import { html, isStill } from "./dom.js";
+import { count, ordinal, sentence } from "./words.js";
+
+/** The list of changes as items; `onShow(ply)` is called when somebody wants to see that box. */
+export function lessonItems(learning, onShow) {
+  return learning.changes.map((change, at) => {
+    const draw = learning.draws.find((one) => one.ply === change.ply && one.role === change.role);
+    const button = html(
+      "button",
+      { type: "button", class: "change" },
+      beadPicture(change, 34),
+      html("span", { class: "change-delta" }, change.delta > 0 ? `+${change.delta}` : change.delta < 0 ? `\u2212${-change.delta}` : "0"),
+      html("span", { class: "change-words" }, reason(change, draw, learning.lesson.result)),
+    );
+    button.addEventListener("click", () => onShow(change.ply));
+    const item = html("li", {}, button);
+    if (!isStill()) {
+      item.animate([{ opacity: 0, transform: "translateY(6px)" }, { opacity: 1, transform: "none" }],
+        { duration: 200, delay: Math.min(200, 60 * at), fill: "backwards" });
+    }
+    return item;
+  });
+}
+
+/** Why the beads of one box changed: "In the box of its second move it had drawn C (top right). …: 3 become 2." */
+export function reason(change, draw, result) {
+  const kind = `${change.mark} (${change.name})`;
+  const where = draw ? `its ${ordinal(draw.box.move_number)} box` : "this box";
+  const drew = draw && draw.slot === change.slot ? `It drew ${kind} from ${where}` : `In ${where}, bead ${kind}`;
+  const outcome = { win: "and won", draw: "and the game was a draw", loss: "and lost" }[result] ?? "";
+  return `${sentence(drew)} ${outcome}: ${became(change)}.`;
+}
+
+function became({ delta, before, after }) {
+  const then = `${before} become${before === 1 ? "s" : ""} ${after}`;
+  if (delta > 0) return `${count(delta, "bead")} of that kind go${delta === 1 ? "es" : ""} in, ${then}`;
+  if (delta < 0) return `${count(-delta, "bead")} of that kind come${delta === -1 ? "s" : ""} out, ${then}`;
+  return `nothing changes, it stays at ${after}`;
+}

@@ -1,0 +1,241 @@
+/**
+ * A matchbox from above: printed sleeve with its label and striker strip, and the drawer pulled out with its glass beads.
+ *
+ * As in Michie's machine two strips of card make a V at the front of the drawer; the bead that rolls into it is the one drawn.
+ */
+
+import { bead, ONE_BY_ONE, seeded } from "./beads.js";
+import { carried, cellsOf, diagram, turned } from "./diagram.js";
+import { isStill, svg } from "./dom.js";
+import { count } from "./words.js";
+
+const SLEEVE = 134;
+const FLOOR = { left: 146, right: 318, top: 34, bottom: 196 };
+const CORNER = { x: 331, y: 115 };
+const ROLL_MS = 260;
+const SLIDE_MS = 140;
+
+let drawn = 0;
+
+/**
+ * An open matchbox.
+ *
+ * @param {object} layout the game's layout
+ * @param {object} box what lies in it:
+ *   `position` (printed), `board` (its pieces), `slots` [{colour, mark, beads, moves, delta?}], `move_number`,
+ *   `symmetry` (how it is turned; left out: as printed), `slot` (the one drawn, or null), `title`;
+ *   `boardMoves`: whether `slots[].moves` are moves on the board (match page) and not on the printed box.
+ */
+export function matchbox(layout, box) {
+  const total = box.slots.reduce((sum, slot) => sum + slot.beads, 0);
+  const id = `mb${(drawn += 1)}`;
+  const drawer = svg(
+    "g",
+    { class: "drawer" },
+    svg("path", { class: "drawer-side", d: "M100 206H352V220a3 3 0 0 1-3 3H100Z" }),
+    svg("rect", { class: "drawer-wall", x: 96, y: 22, width: 256, height: 186, rx: 3 }),
+    svg("rect", { class: "drawer-floor", x: 103, y: 29, width: 242, height: 172, rx: 1.5 }),
+    svg("path", { class: "drawer-shadow", d: "M103 29H345V35H152V201H103Z" }),
+    svg("path", { class: "drawer-grain", d: "M150 62H344M150 96h190M150 131H344M150 167h182" }),
+    svg("path", { class: "drawer-vee-shadow", d: "M317 29L348 115L317 201" }),
+    svg("path", { class: "drawer-vee", d: "M315 29L345 115L315 201" }),
+    contents(box, total),
+  );
+  return svg(
+    "svg",
+    { class: "matchbox", viewBox: "0 0 360 240", role: "img", "aria-label": words(box, total), "data-position": box.position },
+    defs(id),
+    svg("ellipse", { class: "matchbox-shadow", cx: 182, cy: 227, rx: 172, ry: 9 }),
+    drawer,
+    svg("rect", { class: "sleeve-shadow", x: SLEEVE, y: 20, width: 16, height: 190, fill: `url(#${id}-s)` }),
+    sleeve(layout, box, total, id),
+  );
+}
+
+/** A closed matchbox: nothing has been drawn yet. */
+export function closedMatchbox(words_ = "A closed matchbox") {
+  const id = `mb${(drawn += 1)}`;
+  return svg(
+    "svg",
+    { class: "matchbox is-closed", viewBox: "0 0 360 240", role: "img", "aria-label": words_ },
+    defs(id),
+    svg("ellipse", { class: "matchbox-shadow", cx: 180, cy: 227, rx: 82, ry: 8 }),
+    svg("g", { transform: "translate(110 0)" },
+      svg("rect", { class: "drawer-wall", x: 120, y: 24, width: 18, height: 182, rx: 2 }),
+      sleeveCard(id),
+      svg("text", { class: "label-brand", x: 69, y: 48 }, "MENACE"),
+      svg("g", { class: "label-beads" },
+        [0, 1, 2, 3, 4, 5, 6, 7, 8].map((colour) =>
+          bead({ colour, mark: "ABCDEFGHI"[colour], x: 41 + 28 * (colour % 3), y: 88 + 28 * Math.floor(colour / 3), r: 10.5 }))),
+      svg("text", { class: "label-small", x: 69, y: 188 }, "closed")),
+  );
+}
+
+/**
+ * Rolls the drawn bead into the corner; resolves when it lies there. A click on the box skips it.
+ *
+ * @param {SVGElement} picture a matchbox with a drawn bead
+ * @param {boolean} opens whether the drawer is pulled out first
+ */
+export async function roll(picture, opens) {
+  const rolling = picture.querySelector(".is-drawn");
+  if (isStill() || !picture.animate) return;
+  const delay = opens ? SLIDE_MS : 0;
+  const animations = [];
+  if (opens) {
+    animations.push(picture.querySelector(".drawer").animate(
+      [{ transform: "translateX(-170px)" }, { transform: "none" }], { duration: SLIDE_MS, easing: "ease-out" }));
+  }
+  if (rolling) {
+    const [x, y] = rolling.dataset.from.split(" ").map(Number);
+    const turns = Math.hypot(CORNER.x - x, CORNER.y - y) / 16;
+    animations.push(rolling.animate(
+      [
+        { transform: `translate(${x}px, ${y}px) rotate(${-turns}rad)` },
+        { transform: `translate(${CORNER.x}px, ${CORNER.y}px) rotate(0)` },
+      ],
+      { duration: ROLL_MS, delay, fill: "backwards", easing: "cubic-bezier(.45,.05,.6,1)" }));
+  }
+  const skip = () => animations.forEach((animation) => animation.finish());
+  document.addEventListener("pointerdown", skip, { once: true });
+  await Promise.allSettled(animations.map((animation) => animation.finished));
+  document.removeEventListener("pointerdown", skip);
+}
+
+/** What the picture shows, in words. */
+function words(box, total) {
+  if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
+  const parts = box.slots.map((slot) => `${slot.beads} of ${slot.mark}`);
+  const out = box.slots[box.slot];
+  return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${out ? `; a bead ${out.mark} was drawn` : ""}`;
+}
+
+function defs(id) {
+  return svg("defs", {},
+    svg("linearGradient", { id: `${id}-s` },
+      svg("stop", { offset: 0, class: "shade-from" }), svg("stop", { offset: 1, class: "shade-to" })),
+    svg("pattern", { id: `${id}-p`, width: 7, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(17)" },
+      svg("path", { class: "striker-speck", d: "M1 1h1M4.5 3.5h1M6 1.5h.6M2.5 4h.6" })));
+}
+
+function sleeveCard(id) {
+  return [
+    svg("path", { class: "sleeve-side", d: `M6 206H${SLEEVE}V224a3 3 0 0 1-3 3H9a3 3 0 0 1-3-3Z` }),
+    svg("path", { class: "striker", d: `M6 209H${SLEEVE}V223H6Z` }),
+    svg("path", { d: `M6 209H${SLEEVE}V223H6Z`, fill: `url(#${id}-p)` }),
+    svg("rect", { class: "sleeve-top", x: 4, y: 16, width: 132, height: 192, rx: 3 }),
+    svg("path", { class: "sleeve-edge", d: "M5 19V205M135 19V205" }),
+    svg("rect", { class: "label", x: 13, y: 25, width: 114, height: 174, rx: 2 }),
+    svg("rect", { class: "label-frame", x: 17, y: 29, width: 106, height: 166, rx: 1 }),
+  ];
+}
+
+function sleeve(layout, box, total, id) {
+  const place = turned(layout, box.symmetry);
+  const scale = 92 / (100 * Math.max(place.columns, place.rows));
+  const left = 70 - (scale * 100 * place.columns) / 2;
+  const top = 104 - (scale * 100 * place.rows) / 2;
+  return svg("g", { class: "sleeve" }, sleeveCard(id),
+    svg("text", { class: "label-brand", x: 70, y: 47 }, fitting(box.title ?? "MENACE")),
+    svg("g", { transform: `translate(${left} ${top}) scale(${scale})` },
+      diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) })),
+    svg("path", { class: "label-rule", d: "M27 160H113" }),
+    svg("text", { class: "label-small", x: 70, y: 174 }, box.move_number ? `move ${box.move_number}` : ""),
+    svg("text", { class: "label-small", x: 70, y: 187 }, `${total} bead${total === 1 ? "" : "s"}`));
+}
+
+/** A machine's name as far as it fits on the label. */
+function fitting(title) {
+  const first = title.split(",")[0].trim();
+  return first.length > 12 ? `${first.slice(0, 11)}…` : first;
+}
+
+/** Which printed cell carries which bead, and which are lit: the cells of the slot that was drawn. */
+function chips(layout, box) {
+  const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
+  const printed = (cell) => (toBoard ? toBoard.indexOf(cell) : cell);
+  const map = new Map();
+  const lit = [];
+  box.slots.forEach((slot, index) => {
+    for (const move of slot.moves) {
+      const cell = printed(cellsOf(layout, move).at(-1));
+      map.set(cell, { colour: slot.colour, mark: slot.mark, kind: slot.beads ? "" : "is-gone" });
+      if (index === box.slot) lit.push(cell);
+    }
+  });
+  return { chips: map, lit };
+}
+
+function contents(box, total) {
+  if (total > ONE_BY_ONE) return stacks(box);
+  const list = box.slots.flatMap((slot, index) => {
+    const added = Math.max(0, slot.delta ?? 0);
+    const taken = Math.max(0, -(slot.delta ?? 0));
+    return [
+      ...Array.from({ length: slot.beads }, (_, at) => ({ ...slot, index, kind: at >= slot.beads - added ? "is-added" : "" })),
+      ...Array.from({ length: taken }, () => ({ ...slot, index, kind: "is-ghost" })),
+    ];
+  });
+  if (!list.length) return svg("text", { class: "drawer-empty", x: 232, y: 120 }, "empty");
+  const random = seeded(box.position);
+  for (let at = list.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random() * (at + 1));
+    [list[at], list[other]] = [list[other], list[at]];
+  }
+  const r = list.length <= 14 ? 15 : list.length <= 26 ? 13 : 10.6;
+  const places = spots(list.length, r, random);
+  const chosen = list.findIndex((item) => item.index === box.slot && item.kind !== "is-added");
+  const group = svg("g", { class: "beads" });
+  list.forEach((item, at) => {
+    const isDrawn = at === chosen;
+    const where = isDrawn ? CORNER : places[at];
+    const picture = bead({ colour: item.colour, mark: item.mark, ...where, r, kind: `${item.kind} ${isDrawn ? "is-drawn" : ""}` });
+    if (isDrawn) picture.dataset.from = `${places[at].x} ${places[at].y}`;
+    group.append(picture);
+  });
+  if (chosen >= 0) group.append(group.querySelector(".is-drawn"));
+  return group;
+}
+
+/** Loose rows of places, those nearest the front of the drawer first: the box has just been tilted. */
+function spots(n, r, random) {
+  const step = 2 * r + 1.6;
+  const all = [];
+  for (let row = 0, y = FLOOR.top + r; y <= FLOOR.bottom - r + 1; row += 1, y += step * 0.88) {
+    for (let x = FLOOR.left + r + (row % 2 ? step / 2 : 0); x <= FLOOR.right; x += step) {
+      const edge = 315 + 30 * (1 - Math.abs(y - 115) / 86) - r - 4;
+      const isCorner = Math.hypot(x - CORNER.x, y - CORNER.y) < 2 * r + 1;
+      if (x <= edge && !isCorner) all.push({ x: x + (random() - 0.5) * 2, y: y + (random() - 0.5) * 2, far: CORNER.x - x + 0.6 * Math.abs(y - 115) + random() * 40 });
+    }
+  }
+  all.sort((a, b) => a.far - b.far);
+  while (all.length < n) all.push({ ...all[all.length % 12 || 0], x: all[0].x - random() * 60 });
+  return all.slice(0, n).map(({ x, y }) => ({ x: Math.round(x * 10) / 10, y: Math.round(y * 10) / 10 }));
+}
+
+/** Too many to draw one by one: a stack for every kind of bead, with its number. */
+function stacks(box) {
+  const group = svg("g", { class: "beads" });
+  const kinds = box.slots.length;
+  const columns = kinds <= 3 ? Math.max(1, kinds > 2 ? 2 : 1) : kinds <= 6 ? 2 : 3;
+  const rows = Math.ceil(kinds / columns);
+  const [width, height] = [(312 - 152) / columns, (198 - 32) / rows];
+  const r = Math.min(13, height / 3.6, width / 4);
+  box.slots.forEach((slot, index) => {
+    const x = 152 + width * ((index % columns) + 0.5);
+    const y = 32 + height * (Math.floor(index / columns) + 0.5) - r * 0.55;
+    const layers = Math.min(3, slot.beads);
+    for (let layer = layers - 1; layer >= 0; layer -= 1) {
+      group.append(bead({ colour: slot.colour, mark: slot.mark, x: x - 5 * (layer - (layers - 1) / 2), y: y - 3 * layer, r, kind: slot.delta > 0 && !layer ? "is-added" : "" }));
+    }
+    if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
+    group.append(svg("text", { class: "stack-number", x, y: y + r + 13 }, String(slot.beads)));
+  });
+  const out = box.slots[box.slot];
+  if (out) {
+    const picture = bead({ colour: out.colour, mark: out.mark, ...CORNER, r: 12, kind: "is-drawn" });
+    picture.dataset.from = "240 100";
+    group.append(picture);
+  }
+  return group;
+}

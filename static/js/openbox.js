@@ -1,0 +1,103 @@
+/** The box that is being opened: drawer, how it is turned, the words for it, and the table of odds beneath. */
+
+import { beadPicture } from "./beads.js";
+import { cellsOf } from "./diagram.js";
+import { html } from "./dom.js";
+import { closedMatchbox, matchbox, roll } from "./matchbox.js";
+import { count, either, percent, sentence } from "./words.js";
+
+export class OpenBox {
+  /** @param {{picture, caption, turn, odds, link}} parts elements of the page; `turn` is the button that turns the box */
+  constructor(layout, parts) {
+    this.layout = layout;
+    this.parts = parts;
+    this.isPrinted = false;
+    this.draw = null;
+    parts.turn.addEventListener("click", () => {
+      this.isPrinted = !this.isPrinted;
+      this.#render();
+    });
+  }
+
+  /** Shows no box, with a sentence that says why. */
+  close(why) {
+    this.draw = null;
+    this.parts.picture.replaceChildren(closedMatchbox());
+    this.parts.caption.textContent = why;
+    this.parts.odds.hidden = true;
+    this.parts.turn.hidden = true;
+    this.parts.link.hidden = true;
+  }
+
+  /**
+   * Shows one draw of the protocol.
+   *
+   * @param {object} draw one of `learning.draws`
+   * @param {{title: string, changes: object[], isNew: boolean}} options the machine's name, what changed in this box
+   *   at the end of the match, and whether the bead is to roll; resolves when it lies in the corner
+   */
+  async show(draw, { title, changes = [], isNew = false }) {
+    const opens = this.draw === null;
+    this.draw = draw;
+    this.title = title;
+    this.changes = changes;
+    this.#render();
+    if (isNew) await roll(this.parts.picture.firstElementChild, opens);
+  }
+
+  #render() {
+    const { draw, layout, parts } = this;
+    const isTurned = Boolean(draw.symmetry.quarter_turns || draw.symmetry.mirrored);
+    const slots = draw.slots.map((slot) => {
+      const delta = this.changes.filter((change) => change.slot === slot.slot).reduce((sum, change) => sum + change.delta, 0);
+      return { ...slot, beads: slot.beads + delta, delta };
+    });
+    parts.picture.replaceChildren(matchbox(layout, {
+      ...draw.box, slots, slot: draw.slot, title: this.title, boardMoves: true, fit: draw.symmetry,
+      symmetry: this.isPrinted ? undefined : draw.symmetry,
+    }));
+    parts.caption.textContent = this.#caption(isTurned);
+    parts.turn.hidden = !isTurned;
+    parts.turn.textContent = this.isPrinted ? "Turn it to fit the board" : "Show it as printed";
+    parts.turn.setAttribute("aria-pressed", String(this.isPrinted));
+    parts.link.hidden = !draw.box.url;
+    if (draw.box.url) parts.link.href = draw.box.url;
+    parts.odds.hidden = false;
+    parts.odds.replaceChildren(...this.#odds());
+  }
+
+  #caption(isTurned) {
+    const { draw } = this;
+    const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
+    const how = !isTurned ? "The box lies as it is printed." : this.isPrinted
+      ? `As printed; to fit the board it is turned: ${draw.symmetry.name}.`
+      : `To fit the board, the printed box is turned: ${draw.symmetry.name}.`;
+    if (draw.resigned) return `There was no bead left in this box, so ${this.title} gave up. ${how}`;
+    const out = draw.slots[draw.slot];
+    const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
+    return `${refilled}${this.title} drew bead ${out.mark}, one of ${count(out.beads, "bead")} of that kind among ${total}. ${how}`;
+  }
+
+  #odds() {
+    const { draw, layout } = this;
+    const heading = ["Bead", "Square", "Beads", "Chance"];
+    return [
+      html("caption", {}, "What was in the box"),
+      html("thead", {}, html("tr", {}, heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)))),
+      html("tbody", {}, draw.slots.map((slot) => html(
+        "tr",
+        { class: slot.slot === draw.slot ? "is-drawn" : null },
+        html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
+        html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move)))),
+          slot.slot === draw.slot ? html("strong", { class: "tag" }, "drawn") : null),
+        html("td", { class: "figure" }, String(slot.beads)),
+        html("td", { class: "figure", title: `probability ${slot.probability}` }, percent(slot.probability)),
+      ))),
+    ];
+  }
+}
+
+/** A move in words: the names of the cells it touches. */
+export function moveName(layout, move) {
+  return cellsOf(layout, move).map((cell) => layout.cells[cell].name).join(" to ") || move;
+}

@@ -1,0 +1,33 @@
+/** The box as a sheet on a phone: a handle that is tapped or pulled. On wide screens the CSS shows the box beside the board. */
+
+export function sheet(element, handle) {
+  const set = (isOpen) => {
+    element.classList.toggle("is-open", isOpen);
+    handle.setAttribute("aria-expanded", String(isOpen));
+  };
+  let start = null;
+  let moved = false;
+  handle.addEventListener("pointerdown", (event) => {
+    start = event.clientY;
+    moved = false;
+    handle.setPointerCapture(event.pointerId);
+  });
+  handle.addEventListener("pointermove", (event) => {
+    if (start === null || Math.abs(event.clientY - start) < 24) return;
+    moved = true;
+    set(event.clientY < start);
+  });
+  handle.addEventListener("pointerup", () => {
+    start = null;
+  });
+  handle.addEventListener("click", () => {
+    if (!moved) set(!element.classList.contains("is-open"));
+    moved = false;
+  });
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !element.classList.contains("is-open")) return;
+    set(false);
+    handle.focus();
+  });
+  return { open: () => set(true), close: () => set(false) };
+}

@@ -1,0 +1,69 @@
+/** A WebSocket that comes back: pings, notices silence, waits longer after each failure, tries at once when the network returns. */
+
+const PING_MS = 20_000;
+const SILENCE_MS = 45_000;
+const LONGEST_WAIT_MS = 15_000;
+
+export class Socket {
+  /**
+   * @param {string} path path of the socket on this host
+   * @param {(frame: {type: string, data: object}) => void} onFrame
+   * @param {(status: "open"|"lost", wait_s: number) => void} onStatus
+   */
+  constructor(path, onFrame, onStatus) {
+    this.url = new URL(path, location.href);
+    this.url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.onFrame = onFrame;
+    this.onStatus = onStatus;
+    this.failures = 0;
+    addEventListener("online", () => this.#retryNow());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#retryNow());
+    setInterval(() => this.#watch(), 5_000);
+    this.#open();
+  }
+
+  /** Sends a frame; false when there is no connection, so that the caller can say so. */
+  send(type, data = {}) {
+    if (this.socket.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify({ type, data }));
+    return true;
+  }
+
+  #open() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    this.heard = Date.now();
+    socket.addEventListener("open", () => this.onStatus("open", 0));
+    socket.addEventListener("message", ({ data }) => {
+      this.heard = Date.now();
+      this.failures = 0;
+      this.onFrame(JSON.parse(data));
+    });
+    socket.addEventListener("close", () => socket === this.socket && this.#lost());
+  }
+
+  #lost() {
+    // Half a second at first, then doubling; a little chance, so that a room full of pages does not come back as one.
+    const wait = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures) * (0.8 + 0.4 * Math.random());
+    this.failures += 1;
+    this.timer = setTimeout(() => this.#open(), wait);
+    this.onStatus("lost", wait / 1000);
+  }
+
+  #retryNow() {
+    if (this.timer) this.#open();
+  }
+
+  #watch() {
+    const silent = Date.now() - this.heard;
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    if (silent > SILENCE_MS) {
+      const { socket } = this;
+      this.socket = { readyState: WebSocket.CLOSED };
+      socket.close();
+      this.#lost();
+    } else if (silent > PING_MS) this.send("ping");
+  }
+}
