@@ -24,7 +24,7 @@ websocket_urlpatterns = [
         if find_spec(f"{app}.routing")
         for pattern in import_module(f"{app}.routing").websocket_urlpatterns
     ),
-    re_path("", close_unknown),
+    re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
 
 application = ProtocolTypeRouter(

@@ -1,13 +1,20 @@
 """What stands before Django and the consumers: the limit on bodies, the origin of sockets, unknown sockets."""
 
 import json
+from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
-from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGIReceiveEvent, ASGISendCallable, Scope
 from channels.security.websocket import OriginValidator
 from django.conf import settings
+
+# Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
+Scope = dict[str, Any]
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 CLOSE_NOT_FOUND = 4404
 
@@ -19,11 +26,11 @@ class BodyTooLargeError(Exception):
 class BodyLimit:
     """Refuses a body of more than ``max_bytes`` with 413, while it arrives: Django would take it in whole first."""
 
-    def __init__(self, application: ASGI3Application, *, max_bytes: int) -> None:
+    def __init__(self, application: Application, *, max_bytes: int) -> None:
         self.application = application
         self.max_bytes = max_bytes
 
-    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
@@ -33,11 +40,11 @@ class BodyLimit:
             return
         received = 0
 
-        async def receive_counting() -> ASGIReceiveEvent:
+        async def receive_counting() -> Event:
             nonlocal received
             event = await receive()
             if event["type"] == "http.request":
-                received += len(event["body"])
+                received += len(event.get("body", b""))
                 if received > self.max_bytes:
                     raise BodyTooLargeError
             return event
@@ -48,11 +55,11 @@ class BodyLimit:
             await self.refuse(send)
 
     @staticmethod
-    async def refuse(send: ASGISendCallable) -> None:
+    async def refuse(send: Send) -> None:
         body = json.dumps({"detail": "The request is too large.", "code": "too_large"}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": 413, "headers": headers, "trailers": False})
-        await send({"type": "http.response.body", "body": body, "more_body": False})
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
 
 class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no types
@@ -63,17 +70,18 @@ class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no 
     A path with a trailing slash is the path without it.
     """
 
-    def __init__(self, application: ASGI3Application) -> None:
+    def __init__(self, application: Application) -> None:
         super().__init__(application, settings.ALLOWED_HOSTS)
 
-    async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> Any:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
         if is_program(scope):
-            return await self.application(scope, receive, send)
-        return await super().__call__(scope, receive, send)
+            await self.application(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
-def is_program(scope: Any) -> bool:
+def is_program(scope: Scope) -> bool:
     """True for a handshake without Origin and session cookie that carries a token."""
     headers = dict(scope.get("headers", []))
     if b"origin" in headers:
@@ -87,7 +95,7 @@ def is_program(scope: Any) -> bool:
     return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)
 
 
-async def close_unknown(scope: Any, receive: ASGIReceiveCallable, send: Any) -> None:
+async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:
     """The consumer of every path that has none: it refuses the handshake, where Channels would raise."""
     await receive()
     await send({"type": "websocket.close", "code": CLOSE_NOT_FOUND, "reason": "There is nothing here."})

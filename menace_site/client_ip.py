@@ -10,8 +10,9 @@ def client_ip(request: HttpRequest) -> str:
     The same rule as REST framework's throttles, so that log-in limits and API limits count the same client.
     """
     peer: str = request.META.get("REMOTE_ADDR", "")
-    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
-    if not settings.NUM_PROXIES or not forwarded:
+    forwarded: str = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    n_proxies: int = settings.NUM_PROXIES
+    if not n_proxies or not forwarded:
         return peer
     addresses = [address.strip() for address in forwarded.split(",")]
-    return addresses[-min(settings.NUM_PROXIES, len(addresses))]
+    return addresses[-min(n_proxies, len(addresses))]

@@ -143,8 +143,9 @@ def unprivileged() -> Unprivileged:
         return Unprivileged((), owner=os.geteuid())
     server = postgres_bin() / "postgres"
     for way in WAYS:
+        command: list[str | Path] = [*way.prefix, server, "--version"]
         with contextlib.suppress(OSError):
-            if subprocess.run([*way.prefix, server, "--version"], capture_output=True, check=False).returncode == 0:
+            if subprocess.run(command, capture_output=True, check=False).returncode == 0:
                 return way
     raise ServerError(
         "PostgreSQL does not run as root, and neither unshare nor setpriv (package util-linux) can start it as "
@@ -167,7 +168,7 @@ def _give(path: Path, owner: int) -> None:
 
 
 def _major_version() -> str:
-    command = [postgres_bin() / "postgres", "--version"]
+    command: list[str | Path] = [postgres_bin() / "postgres", "--version"]
     words = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     match = re.search(r"\) (\d+)", words)
     if match is None:
@@ -250,13 +251,13 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes]) -> None:
     """Return when the private PostgreSQL answers and has the database ``app``."""
     import psycopg
 
-    address = {"host": str(socket_dir(var)), "user": "app", "connect_timeout": 5}
+    address = f"host={socket_dir(var)} user=app dbname=postgres connect_timeout=5"
 
     def answers() -> bool:
         if processes.is_dead(process):
             raise ServerError(f"PostgreSQL stopped at its start; see {var / 'log' / 'postgres.log'}.")
         try:
-            with psycopg.connect(**address, dbname="postgres", autocommit=True) as connection:
+            with psycopg.connect(address, autocommit=True) as connection:
                 if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'app'").fetchone():
                     connection.execute("CREATE DATABASE app")
         except psycopg.OperationalError:
@@ -326,19 +327,11 @@ def check_given_redis(url: str) -> None:
 
 def check_given_database(url: str) -> None:
     """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in."""
-    import environ
     import psycopg
 
-    given = environ.Env.db_url_config(url)
     try:
-        psycopg.connect(
-            **{"host": given["HOST"] or None, "port": given["PORT"] or None, **given.get("OPTIONS", {})},
-            dbname=given["NAME"],
-            user=given["USER"] or None,
-            password=given["PASSWORD"] or None,
-            connect_timeout=5,
-        ).close()
-    except psycopg.OperationalError as error:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.Error as error:
         raise ServerError(
             f"DATABASE_URL is set, but does not work ({error}): mend it, or unset it to use a private server."
         ) from error

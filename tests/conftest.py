@@ -3,13 +3,20 @@
 import contextlib
 import os
 import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from menace_site import servers
+from menace_site import processes, servers
 
 _running = contextlib.ExitStack()
+
+StartWorker = Callable[[], subprocess.Popen[bytes]]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,3 +34,33 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     _running.close()
+
+
+@pytest.fixture
+def start_worker(transactional_db: None) -> Iterator[StartWorker]:
+    """Start a real Celery worker on this test's database; it can be killed, and another started.
+
+    For what crosses processes: locks, leases, progress. Its process group is its own: ``os.killpg(worker.pid, 9)``.
+    """
+    from django.conf import settings
+    from django.db import connection
+
+    from menace_site.celery import app
+
+    database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
+    words = "celery --quiet --app menace_site.celery worker --queues default,bulk --concurrency 2 --loglevel warning"
+    started: dict[subprocess.Popen[bytes], signal.Signals] = {}
+
+    def start() -> subprocess.Popen[bytes]:
+        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=env)
+        started[worker] = signal.SIGKILL
+        assert processes.wait_until(lambda: bool(app.control.ping(timeout=0.5)), timeout_s=60)
+        return worker
+
+    yield start
+    for worker in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+    processes.stop(started)
+    app.control.purge()

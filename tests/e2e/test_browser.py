@@ -1,0 +1,19 @@
+"""The page that shows the API to people: an outside script or an inline one would leave it blank."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import LiveSite
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_api_page_works_under_our_content_security_policy(page: Page) -> None:
+    page.goto("/api/docs")
+    expect(page.get_by_role("heading", name="Beadbox")).to_be_visible()
+
+
+def test_the_site_keeps_its_address_through_a_restart(page: Page, live_site: LiveSite) -> None:
+    live_site.restart()
+    page.goto("/api/health")
+    expect(page.locator("body")).to_contain_text('"status": "ok"')
