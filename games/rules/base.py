@@ -188,9 +188,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
             IllegalMoveError: the move is not legal here.
         """
         if move not in self.legal_moves(position):
-            raise IllegalMoveError(
-                f"{self.format_move(move)!r} is not a legal move in {self.encode(position)!r}"
-            )
+            raise IllegalMoveError(f"{self.format_move(move)!r} is not a legal move in {self.encode(position)!r}")
         return self.apply(position, move)
 
     def is_terminal(self, position: PositionT) -> bool:

@@ -9,6 +9,4 @@ def perft(game: Game[Any, Any], position: Any, depth: int) -> int:
     """The number of sequences of exactly ``depth`` legal moves from the position."""
     if depth == 0:
         return 1
-    return sum(
-        perft(game, game.apply(position, move), depth - 1) for move in game.legal_moves(position)
-    )
+    return sum(perft(game, game.apply(position, move), depth - 1) for move in game.legal_moves(position))

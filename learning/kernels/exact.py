@@ -43,7 +43,10 @@ def best_reply(
     probability: NDArray[np.float64],
     machine_side: int,
 ) -> NDArray[np.float64]:
-    """Like :func:`evaluate`, but the other side plays what is worst for the machine (win 1, draw ½, loss 0) and knows its beads."""
+    """Like :func:`evaluate`, but the other side knows the beads and plays what is worst for the machine.
+
+    Worst is counted with a win as 1, a draw as ½ and a loss as 0; of equal replies the first.
+    """
     n_nodes = len(side)
     value = np.zeros((n_nodes, 3))
     reply = np.zeros(3)

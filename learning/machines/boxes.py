@@ -54,7 +54,7 @@ class Cabinet:
         return tuple(class_of[move] for move in self.game.legal_moves(box_position))
 
     def slot_moves(self, position: Any) -> tuple[tuple[Any, ...], ...]:
-        """For each slot of the box opened here the moves *on this board* that it stands for, in the order of the rules."""
+        """For each slot of the box opened here the moves *on this board* it stands for, in the order of the rules."""
         placement, legal = self.placement(position), self.game.legal_moves(position)
         carried = (
             {self.game.transform_move(move, placement) for move in members}

@@ -198,11 +198,7 @@ class Menace:
         if self.rule.when_empty is WhenEmpty.REFILL:
             return True
         opening = self.cabinet.move_number(box_position) == 0
-        return (
-            self.rule.when_empty is WhenEmpty.RESIGN
-            and self.rule.empty_opening is EmptyOpening.REFILL
-            and opening
-        )
+        return self.rule.when_empty is WhenEmpty.RESIGN and self.rule.empty_opening is EmptyOpening.REFILL and opening
 
     def _refill(self, box_position: Any, beads: list[int]) -> list[int]:
         """The initial beads; put into the box itself only by a machine that learns."""

@@ -122,9 +122,7 @@ class Rule:
             if beads < 0:
                 raise RuleError("initial", f"a box cannot hold {beads} beads")
             if not self.floor <= beads <= self.highest:
-                raise RuleError(
-                    "initial", f"{beads} is not between the floor {self.floor} and the cap {self.highest}"
-                )
+                raise RuleError("initial", f"{beads} is not between the floor {self.floor} and the cap {self.highest}")
         if not any(self.initial):
             raise RuleError("initial", "boxes that start empty can never play")
         for name in ("win", "draw", "loss"):
@@ -166,7 +164,7 @@ class Rule:
         return cls(**{name: _parse(name, hints[name], value) for name, value in data.items()})
 
 
-def _parse(name: str, hint: Any, value: object) -> object:
+def _parse(name: str, hint: Any, value: Any) -> Any:
     """The value as the type that the field has, or a RuleError that names the field."""
     if hint is bool:
         if not isinstance(value, bool):

@@ -135,7 +135,6 @@ def _of_side(value: Floats, side: Side) -> Expected:
 def _readable(memory: Memory) -> Menace:
     cabinet = memory.table.cabinet
     boxes = {
-        key: [int(count) for count in memory.beads[memory.slots(box)]]
-        for box, key in enumerate(memory.table.keys)
+        key: [int(count) for count in memory.beads[memory.slots(box)]] for box, key in enumerate(memory.table.keys)
     }
     return Menace(cabinet.game, cabinet.side, cabinet.rule, boxes)

@@ -1,7 +1,7 @@
 """Positions compiled from the rules: the canonical graph, the boxes of a machine, the replies of an opponent.
 
-Training on the graph needs no boards and no symmetry. A node is a canonical non-terminal position; its edges are *all* the
-legal moves there, so replies that are the same up to symmetry stay as repeats and probabilities stay right.
+Training on the graph needs no boards and no symmetry. A node is a canonical non-terminal position; its edges are
+*all* the legal moves there, so replies that are the same up to symmetry stay as repeats and probabilities stay right.
 All tables are cached: rules, opponents and compiled arrays never change while the program runs.
 """
 
@@ -84,9 +84,7 @@ def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
             outcome = game.outcome(after_move)
             successor.append(node_id[after_move] if outcome is None else terminal_code(outcome))
         indptr.append(len(successor))
-    return Graph(
-        game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32)
-    )
+    return Graph(game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32))
 
 
 def _as_it_lies(position: Any) -> Any:
@@ -124,8 +122,8 @@ class BoxTable:
         keys: the text of each box's position, in the order of the boxes.
         node_box: ``(n_nodes,) int32``, the box opened at a node, −1 where none is.
         slot_indptr: ``(n_boxes + 1,) int32``.
-        edge_slot: ``(n_edges,) int32``, the slot that stands for a move (the least, where several may), −1 without a box.
-        slot_edge: ``(n_slots,) int32``, the edge that a slot's bead is played on (any member: they lead to the same node).
+        edge_slot: ``(n_edges,) int32``, the slot that stands for a move, −1 without a box.
+        slot_edge: ``(n_slots,) int32``, the edge a slot's bead is played on (its members lead to the same node).
         slot_size: ``(n_slots,) int32``, how many legal moves make an empty box choose the slot when it plays anything.
         initial: ``(n_slots,) int32``, beads at the start.
         refills: ``(n_boxes,) bool``, whether an empty box gets its initial beads back.
@@ -168,7 +166,9 @@ def boxes_compile(game: Game[Any, Any], side: Side, rule: Rule) -> BoxTable:
     n_nodes = len(graph.positions)
     node_box = np.full(n_nodes, -1, np.int32)
     edge_slot = np.full(len(graph.successor), -1, np.int32)
-    keys, slot_indptr, slot_edge, slot_size, initial, refills, move_number = [], [0], [], [], [], [], []
+    keys: list[str] = []
+    slot_indptr, slot_edge, slot_size = [0], list[int](), list[int]()
+    initial, refills, move_number = list[int](), list[bool](), list[int]()
     for node, position in enumerate(graph.positions):
         if not cabinet.has_box(position):
             continue
@@ -191,11 +191,7 @@ def boxes_compile(game: Game[Any, Any], side: Side, rule: Rule) -> BoxTable:
         move_number.append(number)
         refills.append(
             rule.when_empty is WhenEmpty.REFILL
-            or (
-                rule.when_empty is WhenEmpty.RESIGN
-                and rule.empty_opening is EmptyOpening.REFILL
-                and number == 0
-            )
+            or (rule.when_empty is WhenEmpty.RESIGN and rule.empty_opening is EmptyOpening.REFILL and number == 0)
         )
     return BoxTable(
         graph=graph,

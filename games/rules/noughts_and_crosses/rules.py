@@ -108,9 +108,7 @@ class NoughtsAndCrosses(Game[Board, int]):
 
 
 def _full_lines(position: Board) -> tuple[tuple[int, int, int], ...]:
-    return tuple(
-        (a, b, c) for a, b, c in LINES if EMPTY != position[a] == position[b] == position[c]
-    )
+    return tuple((a, b, c) for a, b, c in LINES if EMPTY != position[a] == position[b] == position[c])
 
 
 def _winner(position: Board) -> Side | None:
