@@ -4,15 +4,34 @@
 warm. ``nogil=True`` lets other threads run meanwhile. Never ``parallel=True``: OpenMP kills a forked worker.
 """
 
+import hashlib
 from collections.abc import Callable
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
-from numba import njit
+import numba
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 
+def _sources_checksum() -> str:
+    """A short name for the state of all kernel sources."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
+# Numba asks only the file of the outermost function whether the cache is stale, and would go on running old helpers
+# from the other files. So every state of the sources has a folder of its own.
+_config: Any = numba.config
+if _config.CACHE_DIR:
+    _config.CACHE_DIR = str(Path(_config.CACHE_DIR) / _sources_checksum())
+
+
 def kernel(function: FunctionT) -> FunctionT:
     """The function, compiled by numba when first called."""
-    compiled: FunctionT = njit(cache=True, nogil=True)(function)
-    return compiled
+    return cast("FunctionT", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def inlined(function: FunctionT) -> FunctionT:
+    """A part of kernels, always compiled into them: a call would hand over seven words for every array."""
+    return cast("FunctionT", numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.kernels.jit import kernel
+from learning.kernels.jit import inlined
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -78,7 +78,7 @@ def _rotate(x: int, bits: int) -> int:
     return ((x << bits) | (x >> (64 - bits))) & _MASK
 
 
-@kernel
+@inlined
 def next_word(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
     """The next word and the two words of state after it."""
     total = a + b
@@ -89,7 +89,7 @@ def next_word(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64, np.uint
     return word, a, b
 
 
-@kernel
-def below(word: np.uint64, n: int) -> int:
+@inlined
+def below(word: np.uint64, n: np.uint64) -> np.uint64:
     """The number in ``0 … n-1`` that a word stands for."""
-    return np.int64(((word >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+    return ((word >> np.uint64(32)) * n) >> np.uint64(32)
