@@ -203,7 +203,7 @@ function spots(n, r, random) {
   const all = [];
   for (let row = 0, y = FLOOR.top + r; y <= FLOOR.bottom - r + 1; row += 1, y += step * 0.88) {
     for (let x = FLOOR.left + r + (row % 2 ? step / 2 : 0); x <= FLOOR.right; x += step) {
-      const edge = 315 + 30 * (1 - Math.abs(y - 115) / 86) - r - 4;
+      const edge = 315 + 30 * (1 - Math.abs(y - 115) / 86) - r - 7;
       const isCorner = Math.hypot(x - CORNER.x, y - CORNER.y) < 2 * r + 1;
       if (x <= edge && !isCorner) all.push({ x: x + (random() - 0.5) * 2, y: y + (random() - 0.5) * 2, far: CORNER.x - x + 0.6 * Math.abs(y - 115) + random() * 40 });
     }

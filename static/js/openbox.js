@@ -78,6 +78,12 @@ export class OpenBox {
     return `${refilled}${this.title} drew bead ${out.mark}, one of ${count(out.beads, "bead")} of that kind among ${total}. ${how}`;
   }
 
+  /** How many beads of a slot there were, and how many there are now that the match is over. */
+  #amount({ slot, beads }) {
+    const delta = this.changes.filter((change) => change.slot === slot).reduce((sum, change) => sum + change.delta, 0);
+    return delta ? `${beads} → ${beads + delta}` : String(beads);
+  }
+
   #odds() {
     const { draw, layout } = this;
     const heading = ["Bead", "Square", "Beads", "Chance"];
@@ -90,7 +96,7 @@ export class OpenBox {
         html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
         html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move)))),
           slot.slot === draw.slot ? html("strong", { class: "tag" }, "drawn") : null),
-        html("td", { class: "figure" }, String(slot.beads)),
+        html("td", { class: "figure" }, this.#amount(slot)),
         html("td", { class: "figure", title: `probability ${slot.probability}` }, percent(slot.probability)),
       ))),
     ];

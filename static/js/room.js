@@ -146,15 +146,17 @@ function showBox(now) {
   const draw = shownDraw(now);
   if (draw) return showDraw(now, draw, false);
   const machine = now.seats.find((seat) => seat.machine);
-  at("box-summary").replaceChildren(machine ? "The box is closed" : "No boxes here");
-  box.close(machine
-    ? `${machine.name} has not opened a box yet.`
-    : "Only a learning machine has boxes. Nobody in this game is one.");
+  at("box").hidden = !machine;
+  at("no-box").hidden = Boolean(machine) || now.status === "waiting";
+  at("box-summary").replaceChildren("The box is closed");
+  if (machine) box.close(`${machine.name} has not opened a box yet.`);
   at("look-back").hidden = true;
   return Promise.resolve();
 }
 
 function showDraw(now, draw, isNew) {
+  at("box").hidden = false;
+  at("no-box").hidden = true;
   const changes = (now.learning.changes ?? []).filter((change) => change.ply === draw.ply && change.role === draw.role);
   const out = draw.slots[draw.slot];
   const title = nameOf(now, draw.role);
@@ -176,7 +178,9 @@ function lookAt(ply, { opens = false } = {}) {
   showBox(state);
   showBoard(state);
   showMoves(state);
-  if (opens) drawer.open();
+  if (!opens) return;
+  drawer.open();
+  at("matchbox").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
 }
 
 /* Words */
@@ -223,15 +227,23 @@ function showSeats(now) {
     html("span", { class: `seat-role seat-role-${seat.side}`, "aria-hidden": "true" }, seat.role),
     html("span", {},
       seat.machine ? html("a", { href: seat.machine.url }, seat.name) : seat.taken ? (seat.role === role ? "You" : seat.name) : "free seat",
-      html("span", { class: "soft" }, ` ${sideName(seat.role)}${seat.machine ? (seat.machine.learns ? ", learns from this game" : ", does not learn") : ""}`)),
+      html("span", { class: "soft" }, ` ${sideName(seat.role)}`),
+      seat.machine ? html("span", { class: "soft seat-note" }, seat.machine.learns ? ", learns from this game" : ", does not learn") : null),
   )));
-  const isInvited = now.status === "waiting";
-  at("invite").hidden = !isInvited;
-  at("join").hidden = role !== null || !isInvited;
-  at("invite-words").textContent = role
-    ? "Send this link to a friend. The game begins when they take the other seat."
-    : "You can take the free seat, or stay and watch.";
+  showInvitation(now);
   at("watching").hidden = role !== null;
+}
+
+/** Sharing stands beside the board while a seat is free, and below the game afterwards. */
+function showInvitation(now) {
+  const isInvited = now.status === "waiting";
+  const place = isInvited ? at("side") : at("below");
+  if (at("share").parentElement !== place) place.append(at("share"));
+  at("join").hidden = role !== null || !isInvited;
+  at("share-title").textContent = isInvited ? "Two can play" : "Share";
+  at("share-words").textContent = !isInvited ? "Whoever has this link can watch."
+    : role ? "Send this link to a friend. The game begins when they open it and take the other seat."
+      : "You can take the free seat, or stay and watch.";
 }
 
 function speak(now, draw) {
@@ -390,5 +402,4 @@ function showLog(now) {
 }
 
 accept(pageData("state"), { isFirst: true });
-document.documentElement.classList.toggle("is-still", isStill());
 socket = new Socket(`/api/rooms/${document.querySelector("[data-room]").dataset.room}/ws`, receive, connection);
