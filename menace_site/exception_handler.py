@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
@@ -17,6 +18,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     if isinstance(code, str) and isinstance(status, int):
         set_rollback()
         return Response({"detail": str(exc), "code": code}, status=status)
+    if isinstance(exc, RequestDataTooBig):  # Django's own answer would be a page with status 400
+        return Response({"detail": "The request is too large.", "code": "too_large"}, status=413)
     response = default_handler(exc, context)
     if response is None:  # a fault of ours: Django reports it as one
         return None

@@ -232,7 +232,7 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 
-# Bodies: a form or a JSON call is small. What is larger, an imported machine, says so in its own view.
+# Bodies: a form or a JSON call is small. What is larger, such as a machine to import, is sent as a file.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # No body of any kind goes beyond this; the ASGI application refuses it while it arrives.
@@ -255,7 +255,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["menace_site.parsers.SmallJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 50,

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +14,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from menace_site import processes, servers
+
+# channels.testing brings a live server that imports daphne; ours is uvicorn, so empty stand-ins will do.
+for name in ("daphne", "daphne.testing"):
+    sys.modules.setdefault(name, types.ModuleType(name))
+sys.modules["daphne.testing"].__dict__.setdefault("DaphneProcess", None)
 
 _running = contextlib.ExitStack()
 

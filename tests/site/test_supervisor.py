@@ -54,7 +54,9 @@ class Run:
         self.port = int(environment.get("PORT") or free_port())
         ours = {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(self.port)}
         inherited = {
-            name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL", "REDIS_PREFIX"}
+            name: value
+            for name, value in os.environ.items()
+            if name not in {"DATABASE_URL", "REDIS_URL", "REDIS_PREFIX"}
         }
         inherited["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
         var.mkdir(parents=True, exist_ok=True)

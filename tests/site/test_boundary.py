@@ -1,0 +1,204 @@
+"""What stands before Django: sockets by origin, bodies by size, addresses behind proxies, one shape of refusal."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.testing import WebsocketCommunicator
+from django.http import Http404
+from django.test import Client, RequestFactory
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, Throttled
+from rest_framework.test import APIRequestFactory
+from rest_framework.views import APIView
+
+from menace_site.boundary import BodyLimit, SocketBoundary, is_program
+from menace_site.client_ip import client_ip
+
+
+async def accept(scope: Any, receive: Any, send: Any) -> None:
+    await receive()
+    await send({"type": "websocket.accept", "subprotocol": scope["path"]})
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "is_let_in"),
+    [
+        ([(b"origin", b"http://localhost:8000")], "", True),
+        ([(b"origin", b"http://localhost:8000"), (b"cookie", b"sessionid=x")], "", True),
+        ([(b"origin", b"https://elsewhere.example")], "", False),
+        ([(b"origin", b"https://elsewhere.example"), (b"authorization", b"Bearer t")], "", False),
+        ([(b"origin", b"null")], "?seat_token=t", False),
+        ([], "", False),
+        ([(b"cookie", b"sessionid=x")], "", False),
+        ([], "?seat_token=t", True),
+        ([], "?seat_token=", False),
+        ([(b"authorization", b"Bearer t")], "", True),
+        ([(b"authorization", b"Basic t")], "", False),
+        ([(b"authorization", b"Bearer t"), (b"cookie", b"theme=dark; sessionid=x")], "", False),
+        ([(b"cookie", b"sessionid=x")], "?seat_token=t", False),
+    ],
+)
+async def test_a_socket_comes_from_our_pages_or_from_a_program_with_a_token(
+    headers: list[tuple[bytes, bytes]], query: str, is_let_in: bool
+) -> None:
+    socket = WebsocketCommunicator(SocketBoundary(accept), f"/api/rooms/abc/ws/{query}", headers=headers)
+    connected, path = await socket.connect()
+    assert connected is is_let_in
+    if is_let_in:
+        assert path == "/api/rooms/abc/ws"  # a trailing slash makes no difference
+
+
+def test_an_unreadable_cookie_is_no_program() -> None:
+    headers = [(b"cookie", b"\xff=;;=,"), (b"authorization", b"Bearer t")]
+    assert is_program({"headers": headers, "query_string": b""}) in {True, False}
+
+
+async def test_a_socket_to_nowhere_is_closed() -> None:
+    from menace_site.asgi import application
+
+    socket = WebsocketCommunicator(application, "/nowhere", headers=[(b"origin", b"http://localhost")])
+    connected, code = await socket.connect()
+    assert not connected
+    assert code == 4404
+
+
+async def read_all(scope: Any, receive: Any, send: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"read"})
+
+
+@pytest.mark.parametrize(
+    ("announced", "chunks", "status"),
+    [(b"10", [5, 5], 200), (b"11", [5, 6], 413), (None, [5, 5], 200), (None, [5, 5, 1], 413), (b"1", [11], 413)],
+)
+async def test_a_body_is_refused_when_it_is_announced_or_becomes_too_large(
+    announced: bytes | None, chunks: list[int], status: int
+) -> None:
+    headers = [(b"content-length", announced)] if announced else []
+    request = ApplicationCommunicator(BodyLimit(read_all, max_bytes=10), {"type": "http", "headers": headers})
+    for index, size in enumerate(chunks):
+        more = index + 1 < len(chunks)
+        await request.send_input({"type": "http.request", "body": b"x" * size, "more_body": more})
+    start = await request.receive_output()
+    body = await request.receive_output()
+    assert start["status"] == status
+    if status == 413:
+        assert json.loads(body["body"])["code"] == "too_large"
+    await request.wait()
+
+
+@pytest.mark.parametrize(
+    ("n_proxies", "forwarded", "address"),
+    [
+        (0, "6.6.6.6", "127.0.0.1"),
+        (1, "6.6.6.6, 5.5.5.5", "5.5.5.5"),
+        (2, "6.6.6.6, 5.5.5.5", "6.6.6.6"),
+        (3, "6.6.6.6", "6.6.6.6"),
+        (1, "", "127.0.0.1"),
+    ],
+)
+def test_an_address_is_believed_only_as_far_as_our_proxies_reach(
+    n_proxies: int, forwarded: str, address: str, settings: Any, rf: RequestFactory
+) -> None:
+    settings.NUM_PROXIES = n_proxies
+    assert client_ip(rf.get("/", headers={"x-forwarded-for": forwarded})) == address
+
+
+class FullRoomError(Exception):
+    code = "room_full"
+    status = 409
+
+
+class Bead(serializers.Serializer[Any]):
+    count = serializers.IntegerField(min_value=0)
+
+
+class Box(serializers.Serializer[Any]):
+    beads = Bead(many=True)
+
+
+class Refusing(APIView):
+    """Refuses in the way that its test asks for."""
+
+    authentication_classes = ()
+    error: Exception | None = None
+
+    def post(self, request: Any) -> None:
+        if self.error is None:
+            Box(data=request.data).is_valid(raise_exception=True)
+        else:
+            raise self.error
+
+
+@pytest.fixture
+def api() -> Iterator[APIRequestFactory]:
+    return APIRequestFactory()
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "body"),
+    [
+        (FullRoomError("Both seats are taken."), 409, {"detail": "Both seats are taken.", "code": "room_full"}),
+        (NotFound("No such box."), 404, {"detail": "No such box.", "code": "not_found"}),
+        (Http404(), 404, {"detail": "Not found.", "code": "not_found"}),
+    ],
+)
+def test_every_refusal_has_a_sentence_and_a_code(
+    error: Exception, status: int, body: dict[str, str], api: APIRequestFactory
+) -> None:
+    response = Refusing.as_view(error=error)(api.post("/", {}))
+    assert response.status_code == status
+    assert response.data == body
+
+
+def test_a_refusal_for_haste_says_when_to_retry(api: APIRequestFactory) -> None:
+    response = Refusing.as_view(error=Throttled(wait=7))(api.post("/", {}))
+    assert (response.status_code, response["Retry-After"]) == (429, "7")
+    assert response.data["code"] == "throttled"
+
+
+def test_bad_input_names_the_field(api: APIRequestFactory) -> None:
+    response = Refusing.as_view()(api.post("/", {"beads": [{"count": 1}, {"count": -1}]}))
+    assert response.status_code == 400
+    assert response.data["detail"].startswith("beads.1.count: ")
+    assert response.data["code"] == "min_value"
+    assert response.data["fields"]["beads"][1]["count"]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "code"),
+    [
+        ("{", "application/json", 400, "parse_error"),
+        ("a=1", "text/plain", 415, "unsupported_media_type"),
+        (json.dumps("x" * 70_000), "application/json", 413, "too_large"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused(
+    body: str, content_type: str, status: int, code: str, api: APIRequestFactory
+) -> None:
+    response = Refusing.as_view()(api.generic("POST", "/", body, content_type=content_type))
+    assert response.status_code == status
+    assert response.data["code"] == code
+
+
+def test_an_unknown_address_of_the_api_is_refused_in_json(client: Client) -> None:
+    response = client.get("/api/nothing/here")
+    assert response.status_code == 404
+    assert response.json()["code"] == "not_found"
+
+
+def test_pages_carry_the_security_policy(client: Client) -> None:
+    policy = client.get("/api/nothing")["Content-Security-Policy"]
+    assert {part.strip() for part in policy.split(";")} == {
+        "default-src 'self'",
+        "img-src 'self' data:",
+        "object-src 'none'",
+        "frame-ancestors 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+    }
