@@ -1,0 +1,22 @@
+"""Print one random game as a golden playthrough, to be kept under ``tests/data/playthroughs/<game>/``."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from games.rules.playthrough import playthrough_lines, random_game
+from games.rules.registry import GAMES, game_get
+
+
+class Command(BaseCommand):
+    help = "Print one random game, each position with what the rules say of it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("game", choices=GAMES)
+        parser.add_argument("--seed", type=int, required=True, help="which random game")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        game = game_get(options["game"])
+        for line in playthrough_lines(game, random_game(game, options["seed"])):
+            self.stdout.write(line)
