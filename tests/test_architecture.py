@@ -1,0 +1,92 @@
+"""House rules that no linter knows. The dependency rules between modules are contracts in pyproject.toml."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOP_LEVEL = {
+    "manage.py",
+    "menace_site",
+    "games",
+    "learning",
+    "templates",
+    "static",
+    "tests",
+    "docker-compose.yml",
+    "requirements.txt",
+    "README.md",
+    "Makefile",
+    "pyproject.toml",
+    "docs",
+    "LICENSE",
+}
+INLINE = {
+    "a script without a file": re.compile(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", re.IGNORECASE),
+    "an inline style": re.compile(r"<style\b|\sstyle=", re.IGNORECASE),
+    "an inline handler": re.compile(r"\son[a-z]+=", re.IGNORECASE),
+    "something of a third party": re.compile(r"""(?:src|href)=["']?(?:https?:)?//""", re.IGNORECASE),
+}
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")  # an unpacked archive
+    return [Path(name) for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
+
+
+def imported_by(file: Path) -> set[str]:
+    """The top-level packages that a module imports, wherever in it."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_top_level_is_what_the_readme_promises() -> None:
+    found = {path.parts[0] for path in tracked()}
+    assert {name for name in found if not name.startswith(".")} == TOP_LEVEL
+    assert Path(".ci/run") in tracked()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "games" / "rules").rglob("*.py")), ids=lambda file: file.stem)
+def test_rules_use_the_standard_library_only(file: Path) -> None:
+    assert imported_by(file) <= {*sys.stdlib_module_names, "games"}
+
+
+def test_the_contract_on_independent_games_names_every_game() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = {contract["id"]: contract for contract in config["tool"]["importlinter"]["contracts"]}
+    folders = {f"games.rules.{file.parent.name}" for file in (ROOT / "games" / "rules").glob("*/rules.py")}
+    assert set(contracts["3a"]["modules"]) == folders
+
+
+def test_files_are_named_after_what_is_in_them() -> None:
+    vague = {"utils", "util", "helpers", "common", "misc"}
+    assert not [path for path in tracked() if path.suffix in {".py", ".js"} and path.stem in vague]
+
+
+def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
+    found = [
+        f"{path}: {what}"
+        for path in tracked()
+        if path.suffix in {".html", ".svg"} and path.parts[0] in {"templates", "games", "learning"}
+        for what, pattern in INLINE.items()
+        if pattern.search((ROOT / path).read_text())
+    ]
+    assert not found
