@@ -4,8 +4,8 @@ const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"];
 
 /** "one bead", "three beads", "12 beads". */
-export function count(n, noun) {
-  return `${NUMBERS[n] ?? n} ${noun}${n === 1 ? "" : "s"}`;
+export function count(n, noun, nouns = `${noun}s`) {
+  return `${NUMBERS[n] ?? n} ${n === 1 ? noun : nouns}`;
 }
 
 /** "first", "second", … and figures beyond the ninth. */

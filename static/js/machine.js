@@ -1,0 +1,51 @@
+/** A machine's page: the wall of boxes, live while the machine plays or trains. */
+
+import { pageData } from "./dom.js";
+import { Socket } from "./socket.js";
+import { Wall } from "./wall.js";
+
+const page = document.querySelector("[data-machine]");
+const game = pageData("game");
+const title = document.querySelector("h1").textContent;
+const wall = new Wall(document.getElementById("wall"), game.layout ?? game, pageData("boxes"), pageData("drawn"), title);
+const live = document.getElementById("live");
+let isBack = false;
+
+/** Takes one frame of the machine's socket; the socket calls it, and so may a test. */
+export function receive({ type, data }) {
+  if (type === "joined" && isBack) refresh();
+  if (type !== "boxes") return;
+  wall.update(data.boxes, data.drawn);
+  totals(data.totals);
+  say("Changed just now");
+}
+
+function totals(figures = {}) {
+  for (const [name, value] of Object.entries(figures)) {
+    const place = page.querySelector(`[data-total="${name}"]`);
+    if (place) place.textContent = value.toLocaleString("en-GB");
+  }
+}
+
+function say(words) {
+  live.hidden = !words;
+  live.textContent = words;
+}
+
+/** After a break the page's own data tells what was missed. */
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  wall.update(JSON.parse(fresh.getElementById("boxes").textContent), JSON.parse(fresh.getElementById("drawn").textContent));
+  for (const place of page.querySelectorAll("[data-total]")) {
+    place.textContent = fresh.querySelector(`[data-total="${place.dataset.total}"]`).textContent;
+  }
+}
+
+new Socket(`/api/machines/${page.dataset.machine}/ws`, receive, (status) => {
+  if (status === "lost") {
+    isBack = true;
+    say("The connection is gone; trying again. What you see may be a little old.");
+  } else if (isBack) say("");
+});

@@ -1,0 +1,269 @@
+/**
+ * The wall of boxes: every box of a machine on shelves by move number.
+ *
+ * Only the shelves on the screen (and a little more) are in the page, so 10,000 boxes scroll as smoothly as 300.
+ * One box is a link; arrow keys walk along the shelves, Tab leaves the wall.
+ */
+
+import { cellsOf, ruling, turned } from "./diagram.js";
+import { html, svg } from "./dom.js";
+import { matchbox } from "./matchbox.js";
+import { count, ordinal, percent } from "./words.js";
+
+const BOX = { width: 58, height: 66, gap: 8, shelf: 12 };
+/** Pixels drawn above and below the screen; a wall of a few hundred boxes is simply drawn whole. */
+const EXTRA = 300;
+const WHOLE = 600;
+
+export class Wall {
+  /** @param {HTMLElement} root  @param {object} layout the game's layout  @param {object[]} boxes the machine's boxes  @param {{position, slot}|null} drawn the last bead drawn */
+  constructor(root, layout, boxes, drawn, title) {
+    this.root = root;
+    this.layout = layout;
+    this.title = title;
+    this.boxes = boxes;
+    this.drawn = drawn;
+    this.index = new Map(boxes.map((box, at) => [box.position, at]));
+    this.shapes = new Map();
+    this.items = new Map();
+    this.active = 0;
+    this.extra = boxes.length <= WHOLE ? Infinity : EXTRA;
+    this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
+    this.grid = ruling(layout);
+    const byMove = Map.groupBy ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number) : groups(boxes);
+    this.shelves = [...byMove].sort(([a], [b]) => a - b).map(([move, members]) => this.#shelf(move, [...members]));
+    root.replaceChildren(...this.shelves.flatMap(({ title: heading, list }) => [heading, list]), this.peek);
+    root.addEventListener("keydown", (event) => this.#key(event));
+    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#look(event.target.closest(".wall-box")));
+    root.addEventListener("pointerleave", () => this.#look(null));
+    root.addEventListener("focusin", (event) => {
+      const link = event.target.closest(".wall-box");
+      if (!link) return;
+      this.#activate(Number(link.dataset.at));
+      if (link.matches(":focus-visible")) this.#look(link);
+    });
+    root.addEventListener("focusout", () => this.#look(null));
+    let isDue = false;
+    const later = () => {
+      if (isDue) return;
+      isDue = true;
+      requestAnimationFrame(() => {
+        isDue = false;
+        this.#paint();
+      });
+    };
+    addEventListener("scroll", later, { passive: true });
+    new ResizeObserver(() => {
+      this.#measure();
+      later();
+    }).observe(root);
+    this.#measure();
+    this.#paint();
+  }
+
+  /** Takes changed boxes and the last bead drawn, and shows them where they are in sight. */
+  update(changed, drawn) {
+    const stale = [this.drawn?.position, drawn?.position];
+    this.drawn = drawn ?? this.drawn;
+    for (const { position, beads, draws } of changed) {
+      const at = this.index.get(position);
+      if (at === undefined) continue;
+      Object.assign(this.boxes[at], { beads, draws });
+      stale.push(position);
+    }
+    for (const position of stale) {
+      const at = this.index.get(position);
+      const item = this.items.get(at);
+      if (!item) continue;
+      this.#fill(item.firstElementChild, at);
+      item.classList.remove("wall-changed");
+      item.firstElementChild.getBoundingClientRect();
+      item.classList.add("wall-changed");
+    }
+  }
+
+  #shelf(move, members) {
+    const name = move ? `${ordinal(move)} move` : "boxes";
+    return {
+      members,
+      title: html("h3", { class: "wall-row-title", id: `shelf-${move}` }, `Its ${name}`, html("span", { class: "soft" }, count(members.length, "box", "boxes"))),
+      list: html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` }),
+    };
+  }
+
+  #measure() {
+    const width = this.root.clientWidth || 320;
+    this.columns = Math.max(1, Math.floor((width + BOX.gap) / (BOX.width + BOX.gap)));
+    this.step = { x: (width + BOX.gap) / this.columns, y: BOX.height + BOX.shelf + 6 };
+    for (const shelf of this.shelves) {
+      shelf.rows = Math.ceil(shelf.members.length / this.columns);
+      shelf.list.style.height = `${shelf.rows * this.step.y}px`;
+      shelf.list.replaceChildren();
+      shelf.planks = new Map();
+    }
+    this.items.clear();
+  }
+
+  #paint() {
+    const keep = new Set();
+    for (const shelf of this.shelves) {
+      const top = shelf.list.getBoundingClientRect().top;
+      const from = Math.max(0, Math.floor((-top - this.extra) / this.step.y));
+      const to = Math.min(shelf.rows - 1, Math.floor((innerHeight - top + this.extra) / this.step.y));
+      for (const [row, plank] of shelf.planks) {
+        if (row >= from && row <= to) continue;
+        plank.remove();
+        shelf.planks.delete(row);
+      }
+      for (let row = from; row <= to; row += 1) {
+        if (!shelf.planks.has(row)) {
+          const plank = html("li", { class: "wall-plank", role: "presentation" });
+          plank.style.top = `${row * this.step.y + BOX.height}px`;
+          shelf.list.append(plank);
+          shelf.planks.set(row, plank);
+        }
+        for (let column = 0; column < this.columns; column += 1) {
+          const place = row * this.columns + column;
+          if (place >= shelf.members.length) break;
+          const at = shelf.members[place];
+          keep.add(at);
+          if (!this.items.has(at)) this.#hang(shelf, at, place, row, column);
+        }
+      }
+    }
+    for (const [at, item] of this.items) {
+      if (keep.has(at) || item.contains(document.activeElement)) continue;
+      item.remove();
+      this.items.delete(at);
+    }
+  }
+
+  #hang(shelf, at, place, row, column) {
+    const box = this.boxes[at];
+    const link = html("a", { class: "wall-box", href: box.url, "data-at": at, "data-position": box.position, tabindex: at === this.active ? 0 : -1 });
+    const item = html("li", { "aria-setsize": shelf.members.length, "aria-posinset": place + 1 }, link);
+    item.style.transform = `translate(${Math.round(column * this.step.x)}px, ${row * this.step.y}px)`;
+    link.style.width = `${BOX.width}px`;
+    link.style.height = `${BOX.height}px`;
+    this.#fill(link, at);
+    // In order of place, so that a screen reader reads along the shelf.
+    const next = [...shelf.list.children].find((other) => Number(other.getAttribute("aria-posinset")) > place + 1);
+    shelf.list.insertBefore(item, next ?? null);
+    this.items.set(at, item);
+  }
+
+  #fill(link, at) {
+    const box = this.boxes[at];
+    const isLast = this.drawn?.position === box.position;
+    const tint = certainty(box);
+    link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
+    link.setAttribute("aria-label", boxWords(box, isLast ? box.slots[this.drawn.slot] : null));
+    const { columns, rows } = this.layout;
+    const scale = 0.45 / Math.max(columns, rows);
+    const dot = isLast && this.drawn.slot !== null ? box.slots[this.drawn.slot].moves.map((move) => this.layout.cells[cellsOf(this.layout, move).at(-1)]) : [];
+    link.replaceChildren(svg("svg", { viewBox: "0 0 58 66", "aria-hidden": "true" },
+      svg("path", { class: "wall-side", d: "M1 55h56v9a2 2 0 0 1-2 2H3a2 2 0 0 1-2-2Z" }),
+      svg("rect", { class: "wall-sleeve", x: 0, y: 1, width: 58, height: 57, rx: 2.5 }),
+      svg("rect", { class: `sure-${tint}`, x: 4.5, y: 5.5, width: 49, height: 48, rx: 1 }),
+      svg("g", { transform: `translate(${29 - 50 * columns * scale} ${29.5 - 50 * rows * scale}) scale(${scale})` },
+        ...this.#shape(box),
+        dot.slice(0, 1).map((cell) => svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27, "vector-effect": "non-scaling-stroke" })))));
+  }
+
+  /** Lines and pieces as few paths: a wall has thousands of them. */
+  #shape(box) {
+    const paths = { 0: "", 1: "" };
+    const { centres } = turned(this.layout);
+    const rest = [];
+    box.board.forEach((piece, cell) => {
+      if (!piece) return;
+      const [x, y] = [100 * centres[cell].x, 100 * centres[cell].y];
+      if (piece === "X") paths[0] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
+      else if (piece === "O") paths[1] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
+      else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
+    });
+    const still = { "vector-effect": "non-scaling-stroke" };
+    return [
+      svg("path", { class: "wall-grid", d: this.grid, ...still }),
+      paths[0] && svg("path", { class: "wall-mark", d: paths[0], ...still }),
+      paths[1] && svg("path", { class: "wall-mark wall-mark-1", d: paths[1], ...still }),
+      ...rest,
+    ].filter(Boolean);
+  }
+
+  #look(link) {
+    this.peek.hidden = !link;
+    if (!link) return;
+    const box = this.boxes[Number(link.dataset.at)];
+    const isLast = this.drawn?.position === box.position;
+    this.peek.replaceChildren(matchbox(this.layout, {
+      ...box, slots: withBeads(box), slot: isLast ? this.drawn.slot : null, title: this.title,
+    }), html("p", {}, boxWords(box, isLast ? box.slots[this.drawn.slot] : null)));
+    const wall = this.root.getBoundingClientRect();
+    const here = link.getBoundingClientRect();
+    const size = this.peek.getBoundingClientRect();
+    const x = Math.min(Math.max(0, here.left - wall.left + here.width / 2 - size.width / 2), Math.max(0, wall.width - size.width));
+    const isAbove = here.top - size.height - 12 > 0 || here.top > innerHeight / 2;
+    this.peek.style.left = `${x}px`;
+    this.peek.style.top = `${isAbove ? here.top - wall.top - size.height - 10 : here.bottom - wall.top + 10}px`;
+  }
+
+  #activate(at) {
+    this.items.get(this.active)?.firstElementChild.setAttribute("tabindex", -1);
+    this.active = at;
+    this.items.get(at)?.firstElementChild.setAttribute("tabindex", 0);
+  }
+
+  #key(event) {
+    const link = event.target.closest(".wall-box");
+    if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
+    const order = this.shelves.flatMap(({ members }) => members);
+    const here = order.indexOf(this.active);
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns, ArrowDown: this.columns, Home: -here, End: order.length - 1 - here }[event.key];
+    if (event.key === "Escape") this.#look(null);
+    if (step === undefined) return;
+    event.preventDefault();
+    this.#goTo(order[Math.min(order.length - 1, Math.max(0, here + step))]);
+  }
+
+  #goTo(at) {
+    const shelf = this.shelves.find(({ members }) => members.includes(at));
+    const row = Math.floor(shelf.members.indexOf(at) / this.columns);
+    const y = shelf.list.getBoundingClientRect().top + row * this.step.y;
+    if (y < 80 || y + this.step.y > innerHeight - 20) scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
+    this.#paint();
+    this.#activate(at);
+    this.items.get(at).firstElementChild.focus({ preventScroll: true });
+  }
+}
+
+/** How sure a box is: "none" never opened, "empty", or 0 (every bead alike) to 4 (one bead for certain). */
+export function certainty({ beads, draws }) {
+  const total = beads.reduce((sum, n) => sum + n, 0);
+  if (!total) return "empty";
+  if (!draws.some((n) => n > 0)) return "none";
+  if (beads.length < 2) return 4;
+  const alike = 1 / beads.length;
+  return Math.min(4, Math.floor(((Math.max(...beads) / total - alike) / (1 - alike)) * 5));
+}
+
+/** A box in words. */
+export function boxWords(box, drawn) {
+  const total = box.beads.reduce((sum, n) => sum + n, 0);
+  const times = box.draws.reduce((sum, n) => sum + n, 0);
+  const best = box.beads.indexOf(Math.max(...box.beads));
+  const often = times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${times.toLocaleString("en-GB")} times`}` : "not opened yet";
+  const likes = total ? `most often ${box.slots[best].name} (${percent(box.beads[best] / total)})` : "no bead left";
+  return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.`;
+}
+
+/** The slots of a box together with their beads, as the matchbox wants them. */
+export function withBeads(box) {
+  return box.slots.map((slot, at) => ({ ...slot, slot: at, beads: box.beads[at] }));
+}
+
+function groups(boxes) {
+  const byMove = new Map();
+  boxes.forEach((box, at) => byMove.set(box.move_number, [...(byMove.get(box.move_number) ?? []), at]));
+  return byMove;
+}
