@@ -31,7 +31,7 @@ let said = "";
 
 const board = new Board(at("board"), layout, play);
 const box = new OpenBox(layout, { picture: at("matchbox"), caption: at("box-caption"), turn: at("turn-box"), odds: at("odds"), link: at("box-link") });
-const drawer = sheet(at("box"), at("box-handle"));
+const drawer = sheet(at("box-sheet"), at("box-handle"));
 
 /** Takes one frame of the protocol; the socket calls it, and so may a test. */
 export function receive({ type, data }) {
@@ -146,7 +146,7 @@ function showBox(now) {
   const draw = shownDraw(now);
   if (draw) return showDraw(now, draw, false);
   const machine = now.seats.find((seat) => seat.machine);
-  at("box").hidden = !machine;
+  at("box-sheet").hidden = !machine;
   at("no-box").hidden = Boolean(machine) || now.status === "waiting";
   at("box-summary").replaceChildren("The box is closed");
   if (machine) box.close(`${machine.name} has not opened a box yet.`);
@@ -155,7 +155,7 @@ function showBox(now) {
 }
 
 function showDraw(now, draw, isNew) {
-  at("box").hidden = false;
+  at("box-sheet").hidden = false;
   at("no-box").hidden = true;
   const changes = (now.learning.changes ?? []).filter((change) => change.ply === draw.ply && change.role === draw.role);
   const out = draw.slots[draw.slot];

@@ -253,7 +253,8 @@ export function boxWords(box, drawn) {
   const times = box.draws.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
   const often = times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${times.toLocaleString("en-GB")} times`}` : "not opened yet";
-  const likes = total ? `most often ${box.slots[best].name} (${percent(box.beads[best] / total)})` : "no bead left";
+  const isAlike = box.beads.every((beads) => beads === box.beads[0]);
+  const likes = !total ? "no bead left" : isAlike ? "every move alike" : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
   return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.`;
 }
 

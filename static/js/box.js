@@ -1,0 +1,34 @@
+/** One box: the open drawer, its odds as printed, and a bead beside every change of its life. */
+
+import { beadPicture } from "./beads.js";
+import { html, pageData } from "./dom.js";
+import { matchbox } from "./matchbox.js";
+import { moveName } from "./openbox.js";
+import { withBeads } from "./wall.js";
+import { either, percent, sentence } from "./words.js";
+
+const game = pageData("game");
+const layout = game.layout ?? game;
+const box = pageData("box");
+const slots = withBeads(box);
+const total = slots.reduce((sum, { beads }) => sum + beads, 0);
+
+document.getElementById("matchbox").replaceChildren(
+  matchbox(layout, { ...box, slots, slot: null, title: document.querySelector("[data-title]").dataset.title }));
+
+const heading = ["Bead", "Square", "Beads", "Chance", "Drawn"];
+document.getElementById("odds").replaceChildren(
+  html("caption", {}, "What is in it, as printed"),
+  html("thead", {}, html("tr", {}, heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)))),
+  html("tbody", {}, slots.map((slot, at) => html("tr", {},
+    html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
+    html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move))))),
+    html("td", { class: "figure" }, slot.beads.toLocaleString("en-GB")),
+    html("td", { class: "figure", title: total ? `probability ${slot.beads / total}` : null }, total ? percent(slot.beads / total) : "none"),
+    html("td", { class: "figure" }, (box.draws?.[at] ?? 0).toLocaleString("en-GB"))))));
+
+for (const place of document.querySelectorAll(".bead-slot")) {
+  place.replaceChildren(beadPicture({ colour: place.dataset.colour, mark: place.dataset.mark }, 28), html("span", { class: "visually-hidden" }, `bead ${place.dataset.mark}`));
+}
+
+for (const place of document.querySelectorAll(".life-delta")) place.textContent = place.textContent.replace("-", "\u2212");
