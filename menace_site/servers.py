@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import os
 import platform
+import pwd
 import re
 import shutil
 import signal
@@ -119,14 +120,14 @@ def valkey_server() -> Path:
 
 @dataclass(frozen=True)
 class Unprivileged:
-    """A way to run PostgreSQL when we are root: what to put before a command, and who owns its files."""
+    """A way to run PostgreSQL that it accepts: what to put before a command, and who owns its files (None: we)."""
 
-    prefix: tuple[str, ...]
-    owner: int
+    prefix: tuple[str, ...] = ()
+    owner: int | None = None
 
 
-# A user namespace needs no rights on the path: outside it we are still root, under a 0700 home too.
-NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"), owner=0)
+# A user namespace needs no rights on the path: outside it we are still ourselves, under a 0700 home too.
+NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
 _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
 # Containers often refuse namespaces. One capability then stands in for the rights on the path.
 SETPRIV_WITH_PATHS = Unprivileged(
@@ -138,23 +139,28 @@ WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
 
 @cache
 def unprivileged() -> Unprivileged:
-    """How PostgreSQL can run here: as we are, or when we are root the first way that works."""
+    """How PostgreSQL can run here: as we are, or when it refuses who we are, the first way that works.
+
+    It refuses root, and a user without a name, as containers have them.
+    """
     if os.geteuid() != 0:
-        return Unprivileged((), owner=os.geteuid())
-    server = postgres_bin() / "postgres"
+        with contextlib.suppress(KeyError):
+            pwd.getpwuid(os.geteuid())
+            return Unprivileged()
     for way in WAYS:
-        command: list[str | Path] = [*way.prefix, server, "--version"]
+        command: list[str | Path] = [*way.prefix, postgres_bin() / "postgres", "--version"]
         with contextlib.suppress(OSError):
             if subprocess.run(command, capture_output=True, check=False).returncode == 0:
                 return way
     raise ServerError(
-        "PostgreSQL does not run as root, and neither unshare nor setpriv (package util-linux) can start it as "
-        "another user: run this as an ordinary user, or set DATABASE_URL."
+        "PostgreSQL runs neither as root nor as a user without a name, and neither unshare nor setpriv (package "
+        "util-linux) can start it as another: run this as an ordinary user, or set DATABASE_URL."
     )
 
 
-def _give(path: Path, owner: int) -> None:
-    """Make ``path`` a private directory of ``owner``, with all that is in it when it was another's."""
+def _give(path: Path, owner: int | None = None) -> None:
+    """Make ``path`` a private directory of ``owner`` (of ours: None), with all that is in it when it was another's."""
+    owner = os.geteuid() if owner is None else owner
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.is_symlink() or path.stat().st_uid not in {owner, os.geteuid(), UNPRIVILEGED_ID}:
         raise ServerError(f"{path} belongs to somebody else: remove it, or set BEADBOX_VAR to a shorter path.")
@@ -273,9 +279,9 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes]) -> None:
 
 def prepare_valkey(var: Path) -> None:
     """Make the data and socket directories. PostgreSQL's user owns the sockets; root may use them all the same."""
-    _give(var / "valkey", os.geteuid())
+    _give(var / "valkey")
     if not socket_dir(var).exists():
-        _give(socket_dir(var), os.geteuid())
+        _give(socket_dir(var))
 
 
 def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:

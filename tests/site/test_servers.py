@@ -109,7 +109,15 @@ def test_root_runs_postgresql_in_each_way(
         closed.chmod(0o700)
     serve_and_ask(closed / "var")
     serve_and_ask(closed / "var")  # and again, on what it left
-    assert (closed / "var" / "postgres" / "PG_VERSION").stat().st_uid == way.owner
+    assert (closed / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or 0)
+
+
+@pytest.mark.parametrize(("uid", "way"), [(1, servers.Unprivileged()), (4_000_000, servers.NAMESPACE)])
+def test_postgresql_refuses_a_user_without_a_name_too(
+    uid: int, way: servers.Unprivileged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    assert servers.unprivileged() == way
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
