@@ -1,0 +1,152 @@
+"""The REST side of rooms: parse, call one service or selector, answer. The same road as the socket."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games import services
+from games.exceptions import MalformedError
+from games.identity import person_of_request
+from games.rules.base import Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import GAMES, game_get
+from games.selectors import game_view, room_get, room_view
+from games.serializers import (
+    MoveSerializer,
+    ResetSerializer,
+    RoomCreateSerializer,
+    SeatedSerializer,
+    SeatSerializer,
+    parse_side,
+)
+
+_STATE = {200: {"type": "object", "description": "The state: docs/protocol.md."}}
+_TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="Proves whose seat it is.")
+
+
+class PublicView(APIView):
+    """An endpoint that anybody may call; who may do what in a room is decided by its seats."""
+
+    permission_classes = [AllowAny]
+
+
+def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data: dict[str, Any] = serializer.validated_data
+    return data
+
+
+def _person(request: Request, data: dict[str, Any] | None = None) -> services.Person:
+    """Who asks: by session, or by seat token in the body or the header. A bare role proves nothing."""
+    token = (data or {}).get("seat_token") or request.headers.get("X-Seat-Token", "")
+    return person_of_request(request._request, token[:100])
+
+
+def _seated(seated: services.Seated, status: int) -> Response:
+    role = seated.room.rules.layout.roles[seated.side]
+    body = {"code": seated.room.code, "role": role}
+    if seated.token:
+        body["seat_token"] = seated.token
+    return Response(body, status=status)
+
+
+class GameListView(PublicView):
+    """Every game there is."""
+
+    @extend_schema(responses={200: {"type": "object"}})
+    def get(self, request: Request) -> Response:
+        """The games, with layout and opponents."""
+        games = [game_view(game) for game in GAMES.values()]
+        return Response({"count": len(games), "next": None, "previous": None, "results": games})
+
+
+class GameView(PublicView):
+    """One game."""
+
+    @extend_schema(responses={200: {"type": "object"}})
+    def get(self, request: Request, slug: str) -> Response:
+        """Everything needed to draw and start the game."""
+        try:
+            return Response(game_view(game_get(slug)))
+        except UnknownGameError as error:
+            return Response({"detail": str(error), "code": error.code}, status=404)
+
+
+class RoomListView(PublicView):
+    """Opens rooms."""
+
+    @extend_schema(request=RoomCreateSerializer, responses={201: SeatedSerializer})
+    def post(self, request: Request) -> Response:
+        """Open a room and take a seat in it: the first side, or the side the machine does not play."""
+        data = _parsed(RoomCreateSerializer, request)
+        try:
+            side = parse_side(game_get(data["game"]), data["side"], Side.FIRST)
+        except UnknownGameError as error:
+            raise MalformedError(f"game: {error}") from None
+        except ValueError as error:
+            raise MalformedError(str(error)) from None
+        seated = services.room_create(
+            person=_person(request),
+            game=data["game"],
+            opponent=data["opponent"],
+            side=side,
+            machine=data["machine"],
+            fresh=data["fresh"],
+        )
+        return _seated(seated, 201)
+
+
+class RoomView(PublicView):
+    """The state of a room."""
+
+    @extend_schema(responses=_STATE)
+    def get(self, request: Request, code: str) -> Response:
+        """The state, for anybody who has the code."""
+        return Response(room_view(room_get(code)))
+
+
+class RoomJoinView(PublicView):
+    """Takes the free seat."""
+
+    @extend_schema(request=None, responses={200: SeatedSerializer})
+    def post(self, request: Request, code: str) -> Response:
+        """Take the free seat; 409 when both are taken."""
+        return _seated(services.room_join(code=code, person=_person(request)), 200)
+
+
+class RoomMoveView(PublicView):
+    """Plays a move."""
+
+    @extend_schema(request=MoveSerializer, responses=_STATE, parameters=[_TOKEN])
+    def post(self, request: Request, code: str) -> Response:
+        """Play a move; the state after it and the machine's answer."""
+        data = _parsed(MoveSerializer, request)
+        person = _person(request, data)
+        return Response(services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply")))
+
+
+class RoomResignView(PublicView):
+    """Gives a match up."""
+
+    @extend_schema(request=SeatSerializer, responses=_STATE, parameters=[_TOKEN])
+    def post(self, request: Request, code: str) -> Response:
+        """Resign the current match."""
+        data = _parsed(SeatSerializer, request)
+        return Response(services.match_resign(code=code, person=_person(request, data)))
+
+
+class RoomResetView(PublicView):
+    """Plays again."""
+
+    @extend_schema(request=ResetSerializer, responses=_STATE, parameters=[_TOKEN])
+    def post(self, request: Request, code: str) -> Response:
+        """Start a new match in the same room, sides swapped on request."""
+        data = _parsed(ResetSerializer, request)
+        return Response(services.room_reset(code=code, person=_person(request, data), swap=data["swap"]))

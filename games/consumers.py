@@ -1,0 +1,161 @@
+"""The socket of a room: frames in, typed errors and states out. All play goes through ``services``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from games import services
+from games.events import room_group
+from games.exceptions import PlayError, RoomNotFoundError
+from games.identity import person_of
+from games.selectors import room_get, room_view
+from games.serializers import FrameError, parse_move_data
+
+MAX_FRAME_BYTES = 16 * 1024
+FRAMES_PER_SECOND = 10.0
+FRAME_BURST = 30.0
+CLOSE_NOT_FOUND = 4404
+
+
+def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Run database work on a thread of its own: the shared one would queue every socket of the process."""
+    return database_sync_to_async(call, thread_sensitive=False)(*args, **kwargs)
+
+
+class Bucket:
+    """A token bucket: ``rate`` frames a second, ``burst`` at once."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self.rate, self.burst = rate, burst
+        self.level, self.filled_at = burst, time.monotonic()
+
+    def take(self) -> bool:
+        """Whether there was a token to take."""
+        now = time.monotonic()
+        self.level = min(self.burst, self.level + (now - self.filled_at) * self.rate)
+        self.filled_at = now
+        if self.level < 1:
+            return False
+        self.level -= 1
+        return True
+
+
+class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
+    """JSON frames ``{"type", "data"}`` in and out; whatever cannot be read gets a typed error and changes nothing."""
+
+    async def send_frame(self, kind: str, data: Any) -> None:
+        """Send one frame."""
+        await self.send(text_data=json.dumps({"type": kind, "data": data}))
+
+    async def send_error(self, code: str, detail: str) -> None:
+        """Send a typed error to this socket alone; it stays open."""
+        await self.send_frame("error", {"code": code, "detail": detail})
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Parse a frame and hand it to :meth:`handle`."""
+        if not self.bucket.take():
+            await self.send_error("too_many_frames", "That is too fast. Wait a second.")
+            return
+        try:
+            kind, data = parse_frame(text_data)
+            await self.handle(kind, data)
+        except (FrameError, PlayError) as error:
+            await self.send_error(error.code, str(error))
+
+    @property
+    def bucket(self) -> Bucket:
+        """The token bucket of this socket."""
+        if not hasattr(self, "_bucket"):
+            self._bucket = Bucket(FRAMES_PER_SECOND, FRAME_BURST)
+        return self._bucket
+
+    async def handle(self, kind: str, data: dict[str, Any]) -> None:
+        """Act on a frame."""
+        if kind != "ping":
+            raise FrameError("unknown_frame", f"{kind[:40]!r} is not a kind of message here.")
+        await self.send_frame("pong", {})
+
+
+def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
+    """The type and the data of a frame.
+
+    Raises:
+        FrameError: binary, too large, no JSON, or not of the form ``{"type": …, "data": {…}}``.
+    """
+    if text is None:
+        raise FrameError("binary_frame", "Messages here are text, not bytes.")
+    if len(text.encode()) > MAX_FRAME_BYTES:
+        raise FrameError("frame_too_large", f"A message may have {MAX_FRAME_BYTES} bytes.")
+    try:
+        frame = json.loads(text)
+    except (ValueError, RecursionError):
+        raise FrameError("malformed_frame", "The message is not JSON.") from None
+    if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
+        raise FrameError("malformed_frame", 'A message looks like {"type": "move", "data": {"move": "5"}}.')
+    data = frame.get("data") or {}
+    if not isinstance(data, dict):
+        raise FrameError("malformed_frame", "The data of a message is an object.")
+    return frame["type"], data
+
+
+class RoomConsumer(FrameConsumer):
+    """Plays and watches one room."""
+
+    async def connect(self) -> None:
+        """Join: first the group, then the state, so that nothing falls between; a lower version is dropped by the client."""
+        self.code = self.scope["url_route"]["kwargs"]["code"]
+        await self.channel_layer.group_add(room_group(self.code), self.channel_name)
+        await self.accept()
+        try:
+            role, view = await in_thread(self._joined)
+        except RoomNotFoundError as error:
+            await self.send_error(error.code, str(error))
+            await self.close(CLOSE_NOT_FOUND)
+            return
+        await self.send_frame("joined", {"role": role, "state": view})
+
+    async def disconnect(self, code: int) -> None:
+        """Leave the group; the seat stays held, so that whoever comes back goes on."""
+        await self.channel_layer.group_discard(room_group(self.code), self.channel_name)
+
+    async def handle(self, kind: str, data: dict[str, Any]) -> None:
+        """Act on a frame; the new state comes back through the group, as for everybody."""
+        match kind:
+            case "move":
+                move, ply = parse_move_data(data)
+                await in_thread(self._play, move, ply)
+            case "resign":
+                await in_thread(self._call, services.match_resign)
+            case "reset":
+                swap = data.get("swap", False)
+                if not isinstance(swap, bool):
+                    raise FrameError("malformed_frame", "swap is true or false.")
+                await in_thread(self._call, services.room_reset, swap=swap)
+            case _:
+                await super().handle(kind, data)
+
+    async def room_state(self, event: dict[str, Any]) -> None:
+        """A state from the group."""
+        await self.send_frame("state", event["view"])
+
+    def _person(self) -> services.Person:
+        query = parse_qs(self.scope.get("query_string", b"").decode("latin1"))
+        token = query.get("seat_token", [""])[0]
+        return person_of(self.scope.get("user"), self.scope.get("session"), token)
+
+    def _joined(self) -> tuple[str | None, dict[str, Any]]:
+        room = room_get(self.code)
+        return services.role_of_person(room, self._person()), room_view(room)
+
+    def _play(self, move: str, ply: int | None) -> None:
+        services.match_play_move(code=self.code, person=self._person(), move=move, ply=ply)
+
+    def _call(self, service: Callable[..., Any], **arguments: Any) -> None:
+        service(code=self.code, person=self._person(), **arguments)

@@ -1,0 +1,30 @@
+"""What is told to open sockets, always after the transaction that caused it has committed.
+
+A message may be lost (Redis buffers nothing), so every one carries a whole state that could be read again.
+"""
+
+import logging
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+
+logger = logging.getLogger(__name__)
+
+
+def room_group(code: str) -> str:
+    """The group of everybody in a room."""
+    return f"room.{code}"
+
+
+def room_changed(code: str, view: dict[str, Any]) -> None:
+    """Send the new state of a room to everybody in it."""
+    group_tell(room_group(code), {"type": "room.state", "view": view})
+
+
+def group_tell(group: str, message: dict[str, Any]) -> None:
+    """Send a message to a group. What is stored stays stored when Redis is away: sockets catch up when they reconnect."""
+    try:
+        async_to_sync(get_channel_layer().group_send)(group, message)
+    except Exception:  # whatever the broker's client raises, the write has succeeded
+        logger.exception("could not tell %s", group)

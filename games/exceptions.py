@@ -1,0 +1,90 @@
+"""Refusals of the services: each has a stable ``code`` and the HTTP status it means. Changing a code breaks scripts."""
+
+from games.rules.errors import RulesError
+
+
+class PlayError(Exception):
+    """Base of everything a service refuses; the message is a sentence a child understands."""
+
+    code = "play_error"
+    status = 400
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+
+
+class MalformedError(PlayError):
+    """This could not be understood."""
+
+    code = "malformed"
+
+
+class MoveRefusedError(PlayError):
+    """The rules refuse the move; ``code`` says whether it is no move at all or not allowed here."""
+
+    def __init__(self, error: RulesError) -> None:
+        super().__init__(str(error))
+        self.code = error.code
+
+
+class NotYourTurnError(PlayError):
+    """It is the other side's turn."""
+
+    code = "not_your_turn"
+    status = 409
+
+
+class StalePlyError(PlayError):
+    """The board has changed since you looked. Look again, then move."""
+
+    code = "stale_ply"
+    status = 409
+
+
+class MatchFinishedError(PlayError):
+    """This game is over."""
+
+    code = "match_finished"
+    status = 409
+
+
+class MatchWaitingError(PlayError):
+    """The other player has not come yet."""
+
+    code = "match_waiting"
+    status = 409
+
+
+class MatchNotFinishedError(PlayError):
+    """Finish this game first, or resign."""
+
+    code = "match_not_finished"
+    status = 409
+
+
+class NotAPlayerError(PlayError):
+    """You are watching this game. Only its two players can do that."""
+
+    code = "not_a_player"
+    status = 403
+
+
+class RoomNotFoundError(PlayError):
+    """There is no room with this code."""
+
+    code = "room_not_found"
+    status = 404
+
+
+class RoomFullError(PlayError):
+    """Both seats in this room are taken. You can still watch."""
+
+    code = "room_full"
+    status = 409
+
+
+class CannotSwapError(PlayError):
+    """The machine in this room plays one side only, so sides cannot be swapped."""
+
+    code = "cannot_swap"
+    status = 409

@@ -1,0 +1,172 @@
+"""Rooms, matches, seats and plies. A room lasts; each game played in it is a match of its own.
+
+Every write to a room happens under a lock on its row (``services``), so a match has one writer at a time.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from games.rules.base import Game, Side
+from games.rules.registry import game_get
+
+CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+"""No letter or digit that looks like another: no i, l, o, 0, 1."""
+CODE_LENGTH = 6
+HUMAN = "human"
+
+
+def new_code() -> str:
+    """An unguessable room code: one of 31**6, about 890 million."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def new_seed() -> int:
+    """The seed of a match's automated players, so that a match can be played again exactly."""
+    return secrets.randbits(63)
+
+
+class Room(models.Model):
+    """A place with a code where two sides meet, for as many matches as they like."""
+
+    code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
+    game = models.SlugField(max_length=40)
+    opponent = models.SlugField(max_length=40, help_text="Who was asked for as the opponent.")
+    machine = models.CharField(max_length=80, blank=True, help_text="Which machine was asked for, if one was.")
+    fresh = models.BooleanField(default=False, help_text="Whether the machine is a copy made for this room.")
+    version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    changed_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="room_code_form", condition=Q(code__regex=r"^[a-hjkmnp-z2-9]{6}$")),
+        ]
+        indexes = [models.Index(fields=["-changed_at"], name="room_changed_at")]
+
+    def __str__(self) -> str:
+        return self.code
+
+    def get_absolute_url(self) -> str:
+        """The match page."""
+        return reverse("room", args=[self.code])
+
+    @property
+    def rules(self) -> Game[Any, Any]:
+        """The rules of the room's game."""
+        return game_get(self.game)
+
+
+class MatchStatus(models.TextChoices):
+    """Where a match stands."""
+
+    WAITING = "waiting", "waiting for a player"
+    PLAYING = "playing", "being played"
+    FINISHED = "finished", "finished"
+
+
+class Match(models.Model):
+    """One live playing of a game."""
+
+    room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches")
+    number = models.PositiveIntegerField(help_text="1 for the first match of the room.")
+    status = models.CharField(max_length=8, choices=MatchStatus)
+    position = models.CharField(max_length=400)
+    n_plies = models.PositiveIntegerField(default=0)
+    seed = models.BigIntegerField(default=new_seed, editable=False)
+    winner = models.PositiveSmallIntegerField(null=True, blank=True, choices=[(0, "first"), (1, "second")])
+    termination = models.SlugField(max_length=40, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name_plural = "matches"
+        constraints = [
+            models.UniqueConstraint(name="match_number_once", fields=["room", "number"]),
+            # At most one match of a room goes on: the state of a room is never ambiguous.
+            models.UniqueConstraint(name="match_one_open", fields=["room"], condition=~Q(status="finished")),
+            models.CheckConstraint(
+                name="match_finished_says_why",
+                condition=Q(status="finished", finished_at__isnull=False) & ~Q(termination="")
+                | ~Q(status="finished") & Q(finished_at__isnull=True, termination="", winner__isnull=True),
+            ),
+            models.CheckConstraint(name="match_winner_side", condition=Q(winner__isnull=True) | Q(winner__lte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.room.code} #{self.number}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match is finished."""
+        return self.status == MatchStatus.FINISHED
+
+
+class Seat(models.Model):
+    """Who holds a side of a match. A human seat without user, guest and token is free.
+
+    A person is recognised by account, by the guest number in their session, or by the token of the seat, of which
+    only the SHA-256 is kept.
+    """
+
+    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats")
+    side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
+    player = models.SlugField(max_length=40, default=HUMAN, help_text="'human', or which automated player.")
+    name = models.CharField(max_length=150, blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="seats"
+    )
+    guest = models.UUIDField(null=True, blank=True, db_index=True, editable=False)
+    token_sha256 = models.CharField(max_length=64, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="seat_side_once", fields=["match", "side"]),
+            models.CheckConstraint(name="seat_side", condition=Q(side__lte=1)),
+            models.CheckConstraint(
+                name="seat_automated_has_no_person",
+                condition=Q(player=HUMAN) | Q(user__isnull=True, guest__isnull=True, token_sha256=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name or 'free'} ({Side(self.side).name.lower()})"
+
+    @property
+    def is_human(self) -> bool:
+        """Whether a person sits (or may sit) here."""
+        return self.player == HUMAN
+
+    @property
+    def is_free(self) -> bool:
+        """Whether somebody may still take the seat."""
+        return self.is_human and self.user_id is None and self.guest is None and not self.token_sha256
+
+
+class Ply(models.Model):
+    """One move of a match, and the position after it."""
+
+    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="plies")
+    number = models.PositiveIntegerField(help_text="0 for the first move.")
+    side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
+    move = models.CharField(max_length=20)
+    position = models.CharField(max_length=400, help_text="After the move.")
+    played_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name_plural = "plies"
+        ordering = [F("match_id").asc(), F("number").asc()]
+        constraints = [
+            models.UniqueConstraint(name="ply_once", fields=["match", "number"]),
+            models.CheckConstraint(name="ply_side", condition=Q(side__lte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number + 1}. {self.move}"

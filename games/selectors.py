@@ -1,0 +1,195 @@
+"""Reads: the state of a room for REST and sockets alike, the layout of a game, lists for the lobby."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
+
+from games.exceptions import RoomNotFoundError
+from games.models import Match, MatchStatus, Room, Seat
+from games.players import PLAYERS
+from games.rules.base import Game, Side
+
+RESIGNATION = "resignation"
+EMPTY_BOX = "empty_box"
+
+MATCH_REASONS = {
+    RESIGNATION: "the other side resigned",
+    EMPTY_BOX: "the machine found no bead in its box and resigned",
+}
+"""Why a match ended where it is not the rules that say so."""
+
+
+def room_get(code: str) -> Room:
+    """The room with this code.
+
+    Raises:
+        RoomNotFoundError: there is none.
+    """
+    room = Room.objects.filter(code=code).first()
+    if room is None:
+        raise RoomNotFoundError
+    return room
+
+
+def match_latest(room: Room) -> Match:
+    """The match that is being played in the room, or was played last."""
+    match = room.matches.order_by("-number")[0]
+    match.room = room
+    return match
+
+
+def swap_allowed(seats: list[Seat]) -> bool:
+    """Whether every automated player among the seats could play the other side."""
+    return all(PLAYERS[s.player].can_sit(s, Side(s.side).other) for s in seats if not s.is_human)
+
+
+def role_of(match: Match, side: int) -> str:
+    """What the game calls a side: ``X``, ``O``."""
+    return match.room.rules.layout.roles[side]
+
+
+def reason_of(match: Match) -> str:
+    """Why the match ended, in words a child understands."""
+    termination = match.termination
+    return MATCH_REASONS.get(termination) or match.room.rules.reasons[termination]
+
+
+def room_view(room: Room) -> dict[str, Any]:
+    """The state of a room as docs/protocol.md describes it: the same for everybody, in a fixed number of queries."""
+    match = match_latest(room)
+    game = room.rules
+    position = game.decode(match.position)
+    seats = list(match.seats.order_by("side"))
+    for seat in seats:
+        seat.match = match
+    plies = list(match.plies.order_by("number"))
+    playing = match.status == MatchStatus.PLAYING
+    legal = game.legal_moves(position) if playing else ()
+    cells = game.layout.cells
+    roles = game.layout.roles
+    moves = [
+        {
+            "ply": ply.number,
+            "role": roles[ply.side],
+            "move": ply.move,
+            "name": game.describe_move(game.parse_move(ply.move)),
+        }
+        for ply in plies
+    ]
+    return {
+        "code": room.code,
+        "game": room.game,
+        "number": match.number,
+        "version": room.version,
+        "status": match.status,
+        "board": list(game.pieces(position)),
+        "position": match.position,
+        "ply": match.n_plies,
+        "turn": roles[game.side_to_move(position)] if playing else None,
+        "legal_moves": [game.format_move(move) for move in legal],
+        "paths": {game.format_move(move): [cells[c].id for c in game.path(move)] for move in legal},
+        "last_move": plies[-1].move if plies else None,
+        "winning_cells": [cells[cell].id for cell in game.winning_cells(position)],
+        "outcome": None if not match.is_over else _outcome(match),
+        "seats": [
+            {
+                "role": roles[seat.side],
+                "side": seat.side,
+                "kind": seat.player,
+                "name": seat.name,
+                "taken": not seat.is_free,
+                "machine": None if seat.is_human else PLAYERS[seat.player].describe(seat),
+            }
+            for seat in seats
+        ],
+        "moves": moves,
+        "can_swap": swap_allowed(seats),
+        "learning": _insight(match, seats),
+    }
+
+
+def _outcome(match: Match) -> dict[str, Any]:
+    winner = None if match.winner is None else role_of(match, match.winner)
+    return {"winner": winner, "termination": match.termination, "reason": reason_of(match)}
+
+
+def _insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    """The first word any automated player has to say of how it chose."""
+    for slug in sorted({seat.player for seat in seats if not seat.is_human}):
+        insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.player == slug])
+        if insight is not None:
+            return insight
+    return None
+
+
+def game_view(game: Game[Any, Any]) -> dict[str, Any]:
+    """Everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
+    layout = game.layout
+    return {
+        "slug": game.slug,
+        "name": game.name,
+        "summary": game.summary,
+        "start": game.encode(game.initial_position()),
+        "sides": [{"role": role, "name": name} for role, name in zip(layout.roles, layout.role_names, strict=True)],
+        "notation": {
+            "moves": [game.format_move(move) for move in game.legal_moves(game.initial_position())],
+            "position": "text, one character a cell, in the order of the layout's cells",
+        },
+        "layout": {
+            "columns": layout.columns,
+            "rows": layout.rows,
+            "shape": layout.shape,
+            "roles": list(layout.roles),
+            "role_names": list(layout.role_names),
+            "cells": [
+                {"id": cell.id, "name": cell.name, "mark": cell.mark, "x": cell.x, "y": cell.y} for cell in layout.cells
+            ],
+        },
+        "opponents": opponent_list(),
+    }
+
+
+def opponent_list() -> list[dict[str, str]]:
+    """The opponents that can be asked for by name, a human first."""
+    human = {"slug": "human", "name": "A friend", "summary": "Send a link, and play each other."}
+    listed = [
+        {"slug": player.slug, "name": player.name, "summary": player.summary}
+        for player in PLAYERS.values()
+        if player.listed
+    ]
+    return [human, *listed]
+
+
+def _open_matches(status: MatchStatus) -> QuerySet[Match]:
+    return (
+        Match.objects.filter(status=status)
+        .select_related("room")
+        .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
+        .order_by("-room__changed_at")
+    )
+
+
+def match_list_waiting(limit: int = 10) -> list[Match]:
+    """Matches with a free seat, newest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.WAITING)[:limit])
+
+
+def match_list_live(limit: int = 10) -> list[Match]:
+    """Matches being played that have a move, liveliest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.PLAYING).filter(n_plies__gt=0)[:limit])
+
+
+def match_list_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Match]:
+    """Matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
+    own = Q(user_id=user_id) if user_id is not None else Q(guest=guest, guest__isnull=False)
+    own_seats = Seat.objects.filter(own, match=OuterRef("pk"))
+    return (
+        Match.objects.annotate(own_side=Subquery(own_seats.values("side")[:1]))
+        .filter(own_side__isnull=False)
+        .select_related("room")
+        .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
+        .order_by("-created_at")
+    )

@@ -1,0 +1,102 @@
+"""Untrusted input becomes typed values here, once: request bodies of the API and the data of frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from games.rules.base import Game, Side
+
+MAX_MOVE_LENGTH = 20
+
+
+class FrameError(Exception):
+    """A frame that was not read; nothing changed. ``code`` is stable."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+
+
+def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
+    """The move's text and the ply of ``{"move": "5", "ply": 2}`` or ``{"position": 5}``.
+
+    Raises:
+        FrameError: a field is missing or of the wrong type; it is named.
+    """
+    move, position, ply = data.get("move"), data.get("position"), data.get("ply")
+    if move is None and isinstance(position, int) and not isinstance(position, bool):
+        move = str(position)
+    if not isinstance(move, str) or not 0 < len(move) <= MAX_MOVE_LENGTH:
+        raise FrameError("malformed_frame", "move: the text of a move is missing.")
+    if ply is not None and (isinstance(ply, bool) or not isinstance(ply, int)):
+        raise FrameError("malformed_frame", "ply: must be a whole number.")
+    return move, ply
+
+
+class RoomCreateSerializer(serializers.Serializer[Any]):
+    """What a new room needs."""
+
+    opponent = serializers.SlugField(max_length=40)
+    game = serializers.SlugField(max_length=40, default="noughts-and-crosses")
+    machine = serializers.CharField(max_length=80, default="", allow_blank=True)
+    side = serializers.CharField(
+        max_length=20, default="", allow_blank=True, help_text="A role such as X or O, 0 or 1, or 'random'."
+    )
+    fresh = serializers.BooleanField(default=False)
+
+
+class MoveSerializer(serializers.Serializer[Any]):
+    """A move: by text, or by the number of a square as in the Go room server."""
+
+    move = serializers.CharField(max_length=MAX_MOVE_LENGTH, required=False)
+    position = serializers.IntegerField(required=False)
+    ply = serializers.IntegerField(required=False, allow_null=True, min_value=0)
+    seat_token = serializers.CharField(max_length=100, required=False, write_only=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Either form becomes ``move``."""
+        if "move" not in attrs:
+            if "position" not in attrs:
+                raise serializers.ValidationError({"move": "the text of a move is missing."}, code="malformed")
+            attrs["move"] = str(attrs["position"])
+        return attrs
+
+
+class SeatSerializer(serializers.Serializer[Any]):
+    """A call that only needs to know whose seat it is for."""
+
+    seat_token = serializers.CharField(max_length=100, required=False, write_only=True)
+
+
+class ResetSerializer(SeatSerializer):
+    """A new match in the same room."""
+
+    swap = serializers.BooleanField(default=False)
+
+
+class SeatedSerializer(serializers.Serializer[Any]):
+    """Who took a seat: the role, and the token that proves it (once; absent if the seat was held already)."""
+
+    code = serializers.CharField()
+    role = serializers.CharField()
+    seat_token = serializers.CharField(required=False)
+
+
+def parse_side(game: Game[Any, Any], text: str, default: Side | None) -> Side | None:
+    """The side that a role (``X``), a number or ``random`` (``None``) means; blank means the default.
+
+    Raises:
+        ValueError: it means nothing in this game.
+    """
+    roles = [role.lower() for role in game.layout.roles]
+    text = text.strip().lower()
+    if not text:
+        return default
+    if text == "random":
+        return None
+    for known in (roles, ["0", "1"], ["first", "second"], list(game.layout.role_names)):
+        if text in known:
+            return Side(known.index(text))
+    raise ValueError(f"side: {text!r} is not one of {', '.join(game.layout.roles)}, random")

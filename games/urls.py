@@ -1,0 +1,34 @@
+"""Addresses of rooms, accounts and their API. A trailing slash is served too, for the API."""
+
+from django.contrib.auth import views as auth_views
+from django.urls import path, re_path
+
+from games import api, views
+
+urlpatterns = [
+    path("about", views.about, name="about"),
+    path("rooms", views.room_create, name="room_create"),
+    path("rooms/join", views.room_join, name="room_join"),
+    path("rooms/<str:code>", views.room_page, name="room"),
+    path("signup", views.SignUpView.as_view(), name="signup"),
+    path("login", views.LogInView.as_view(), name="login"),
+    path("logout", auth_views.LogoutView.as_view(), name="logout"),
+    path("password", auth_views.PasswordChangeView.as_view(), name="password_change"),
+    path("password/done", auth_views.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("password/reset", auth_views.PasswordResetView.as_view(), name="password_reset"),
+    path("password/reset/sent", auth_views.PasswordResetDoneView.as_view(), name="password_reset_done"),
+    path(
+        "password/reset/<uidb64>/<token>",
+        auth_views.PasswordResetConfirmView.as_view(),
+        name="password_reset_confirm",
+    ),
+    path("password/reset/done", auth_views.PasswordResetCompleteView.as_view(), name="password_reset_complete"),
+    re_path(r"^api/games/?$", api.GameListView.as_view()),
+    re_path(r"^api/games/(?P<slug>[-\w]+)/?$", api.GameView.as_view(), name="api-game"),
+    re_path(r"^api/rooms/?$", api.RoomListView.as_view()),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/?$", api.RoomView.as_view(), name="api-room"),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/join/?$", api.RoomJoinView.as_view()),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/move/?$", api.RoomMoveView.as_view()),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/resign/?$", api.RoomResignView.as_view()),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/reset/?$", api.RoomResetView.as_view()),
+]

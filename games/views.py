@@ -1,0 +1,126 @@
+"""Pages of rooms, and accounts. Each parses, calls one service or selector, answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import get_user_model, login
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.views.decorators.http import require_GET, require_POST
+from django.views.generic import FormView, TemplateView
+
+from games import services
+from games.exceptions import PlayError, RoomNotFoundError
+from games.identity import GUEST_KEY, guest_ensure, person_of_request
+from games.rules.base import Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
+from games.selectors import game_view, room_get, room_view
+from games.serializers import parse_side
+
+
+def refuse(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
+    """Say what went wrong on the page that the person can go on from."""
+    messages.error(request, str(error))
+    return redirect(to)
+
+
+@require_POST
+def room_create(request: HttpRequest) -> HttpResponse:
+    """Open a room from the lobby or a machine's page and go there."""
+    form = request.POST
+    try:
+        game = game_get(form.get("game", ""))
+        seated = services.room_create(
+            person=guest_ensure(request),
+            game=game.slug,
+            opponent=form.get("opponent", ""),
+            side=parse_side(game, form.get("side", ""), Side.FIRST),
+            machine=form.get("machine", ""),
+            fresh=form.get("fresh") == "on",
+        )
+    except (PlayError, UnknownGameError, ValueError) as error:
+        return refuse(request, error)
+    return redirect(seated.room)
+
+
+@require_POST
+def room_join(request: HttpRequest) -> HttpResponse:
+    """Take the free seat of a room by its code; when there is none, go and watch."""
+    code = request.POST.get("code", "").strip().lower()
+    try:
+        services.room_join(code=code, person=guest_ensure(request))
+    except RoomNotFoundError as error:
+        return refuse(request, error)
+    except PlayError as error:
+        messages.info(request, str(error))
+    return redirect("room", code)
+
+
+@require_GET
+def room_page(request: HttpRequest, code: str) -> HttpResponse:
+    """The match page: for players and for everybody who watches."""
+    try:
+        room = room_get(code)
+    except RoomNotFoundError as error:
+        return render(request, "404.html", {"reason": str(error)}, status=404)
+    context = {
+        "room": room.code,
+        "role": services.role_of_person(room, person_of_request(request)),
+        "state": room_view(room),
+        "game": game_view(room.rules),
+        "share_url": request.build_absolute_uri(room.get_absolute_url()),
+    }
+    return render(request, "games/room.html", context)
+
+
+about = TemplateView.as_view(template_name="games/about.html")
+
+
+class SignUpForm(BaseUserCreationForm):
+    """A name, a password twice and, for those who may forget it, an e-mail address."""
+
+    class Meta(BaseUserCreationForm.Meta):
+        model = get_user_model()
+        fields = ("username", "email")
+
+
+def _claim(request: HttpRequest, user: Any, guest: Any) -> None:
+    """A guest's matches follow them into the account."""
+    if guest.guest is not None:
+        services.seats_claim(user_id=user.pk, name=user.get_username(), guest=guest.guest)
+        request.session.pop(GUEST_KEY, None)
+
+
+class SignUpView(FormView):
+    """Make an account; the matches played in this session come along."""
+
+    template_name = "registration/signup.html"
+    form_class = SignUpForm
+    success_url = reverse_lazy("account")
+
+    def form_valid(self, form: SignUpForm) -> HttpResponse:
+        """Store the account, log in, take the guest's matches over."""
+        guest = person_of_request(self.request)
+        user = form.save()
+        login(self.request, user, backend="django.contrib.auth.backends.ModelBackend")
+        _claim(self.request, user, guest)
+        return HttpResponseRedirect(self.get_success_url())
+
+
+class LogInView(LoginView):
+    """Log in; the matches played in this session come along."""
+
+    redirect_authenticated_user = True
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Log in, then take the guest's matches over."""
+        guest = person_of_request(self.request)
+        response = super().form_valid(form)
+        _claim(self.request, self.request.user, guest)
+        return response
