@@ -168,6 +168,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # A schedule that was changed is seen within this many seconds.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+CELERY_BEAT_SCHEDULE = {
+    "Take up training runs that were forgotten": {
+        "task": "learning.tasks.training_runs_reap",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+}
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
 

@@ -1,0 +1,40 @@
+"""What is told to open machine pages, after the transaction has committed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.events import group_tell
+from learning.models import Box, Machine
+
+
+def machine_group(machine_id: int) -> str:
+    """The group of everybody who looks at a machine."""
+    return f"machine.{machine_id}"
+
+
+def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
+    """Tell a machine's page which bead was drawn in a live match."""
+    _machine_tell(machine, boxes=[], drawn=drawn)
+
+
+def box_changed(machine: Machine, boxes: list[Box]) -> None:
+    """Tell a machine's page what these boxes hold now."""
+    _machine_tell(machine, boxes=[{"position": box.position, "beads": box.beads, "draws": box.draws} for box in boxes])
+
+
+def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> None:
+    """Tell a machine's page what these boxes (position, beads, draws) hold now, after training."""
+    _machine_tell(machine, boxes=boxes)
+
+
+def _machine_tell(machine: Machine, *, boxes: list[dict[str, Any]], drawn: dict[str, Any] | None = None) -> None:
+    totals = {
+        "games": machine.n_games,
+        "wins": machine.n_wins,
+        "draws": machine.n_draws,
+        "losses": machine.n_losses,
+        "level": machine.level,
+    }
+    data = {"boxes": boxes, "drawn": drawn, "totals": totals}
+    group_tell(machine_group(machine.pk), {"type": "machine.boxes", "data": data})

@@ -1,0 +1,30 @@
+"""Refusals of the learning services; the edge answers them by ``code`` and ``status``, as those of the games."""
+
+from games.exceptions import PlayError
+
+
+class MachineNotFoundError(PlayError):
+    """There is no such machine."""
+
+    code = "machine_not_found"
+    status = 404
+
+
+class MachineWrongSideError(PlayError):
+    """This machine plays the other side."""
+
+    code = "machine_wrong_side"
+    status = 409
+
+
+class BoxNotFoundError(PlayError):
+    """The machine has no box for this position."""
+
+    code = "box_not_found"
+    status = 404
+
+
+class TrainingRefusedError(PlayError):
+    """This training cannot be done."""
+
+    code = "training_refused"

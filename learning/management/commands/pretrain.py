@@ -1,0 +1,29 @@
+"""``manage.py pretrain``: makes and trains the machines of the house where they are missing."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from learning.machines.registry import HOUSE
+from learning.management.progress import Progress
+from learning.runner import run_claim, run_execute
+from learning.services import house_machine_ensure
+
+
+class Command(BaseCommand):
+    """Make and train the house's machines."""
+
+    help = "Makes and trains the machines of the house; does nothing for those that are done."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Each machine in turn; a training that was interrupted goes on where it stopped."""
+        for house in HOUSE:
+            machine, run = house_machine_ensure(house)
+            if run is None:
+                continue
+            claimed = run_claim(run.pk)
+            if claimed is None:
+                self.stdout.write(f"{machine}: somebody else is training it")
+                continue
+            with Progress(self.stdout, str(machine), claimed.n_games) as progress:
+                run_execute(claimed, progress.show)

@@ -1,0 +1,57 @@
+"""``manage.py train``: bulk training in this process, by the same runner as a worker's."""
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from games.exceptions import PlayError
+from learning.management.progress import Progress
+from learning.models import RunStatus
+from learning.runner import run_claim, run_execute
+from learning.services import training_run_cancel, training_run_start
+
+
+class Command(BaseCommand):
+    """Train a machine."""
+
+    help = "Trains a machine in bulk, with a progress bar; the same seed from the same beads gives the same beads."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """MACHINE --games N --opponent SLUG [--seed S]."""
+        parser.add_argument("machine", help="id or slug")
+        parser.add_argument("--games", type=int, required=True)
+        parser.add_argument("--opponent", default="random", help="a fixed opponent, or the id or slug of a machine")
+        parser.add_argument("--opponent-learns", action="store_true", help="an opponent that is a machine learns too")
+        parser.add_argument("--seed", type=int, help="default: a random one, printed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Store the run, claim it, train it, print what came of it."""
+        seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
+        try:
+            run = training_run_start(
+                machine=options["machine"],
+                opponent=options["opponent"],
+                games=options["games"],
+                seed=seed,
+                opponent_learns=options["opponent_learns"],
+                enqueue=False,
+            )
+        except PlayError as error:
+            raise CommandError(str(error)) from None
+        claimed = run_claim(run.pk)
+        assert claimed is not None, "nobody else knows of the run"
+        with Progress(self.stdout, str(run.machine), run.n_games) as progress:
+            try:
+                done = run_execute(claimed, progress.show)
+            except KeyboardInterrupt:
+                training_run_cancel(run_id=run.pk)
+                done = run_execute(claimed)
+                raise CommandError(f"stopped after {done.games_done:,} games; their beads are kept") from None
+        if done.status != RunStatus.FINISHED:
+            raise CommandError(f"the run is {done.status} after {done.games_done:,} games")
+        self.stdout.write(
+            f"{run.machine}: {done.games_done:,} games, {done.n_wins:,} won, {done.n_draws:,} drawn, "
+            f"{done.n_losses:,} lost, seed {seed}"
+        )

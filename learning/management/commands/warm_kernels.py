@@ -1,0 +1,32 @@
+"""``manage.py warm_kernels``: compiles every kernel into the cache, so that no request waits for a compiler."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from learning.kernels.random_source import RandomSource
+from learning.machines.rule import Rule
+from learning.opponents.registry import OPPONENTS
+from learning.training.batch import train, train_against_machine
+from learning.training.memory import Memory
+from learning.training.strength import against_opponent, visit_probability, worst_case
+from learning.training.tables import boxes_compile
+
+
+class Command(BaseCommand):
+    """Compile the kernels."""
+
+    help = "Compiles every kernel into the cache; the second time it takes a moment only."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Call every kernel once, with the types it is called with in earnest."""
+        game = next(iter(GAMES.values()))
+        first, second = (Memory.fresh(boxes_compile(game, side, Rule())) for side in Side)
+        rng = RandomSource(1)
+        train(first, OPPONENTS["random"], 1, rng)
+        train_against_machine(first, second, 1, rng, opponent_learns=True)
+        against_opponent(first, OPPONENTS["random"])
+        worst_case(first)
+        visit_probability(first, OPPONENTS["random"])

@@ -1,0 +1,290 @@
+"""Machines, their boxes, and the ledger of every bead: lessons with the changes they made.
+
+A box's beads are what it was laid out with plus the sum of its changes, always; whoever changes a bead holds the lock
+on the machine's row and writes the lesson in the same transaction. Several machines are locked in ascending order of id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import BooleanField, F, Func, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from games.models import Match, Room, Seat, new_code
+from games.rules.base import Game, Side
+from games.rules.registry import game_get
+from learning.machines.boxes import Cabinet
+from learning.machines.rule import Rule
+
+SIDES = [(0, "plays first"), (1, "plays second")]
+
+
+class NoneNegative(Func):
+    """``0 <= ALL (array)``."""
+
+    template = "0 <= ALL (%(expressions)s)"
+    output_field = BooleanField()
+    arity = 1
+
+
+class SameLength(Func):
+    """Two arrays have the same number of elements."""
+
+    template = "cardinality(%(expressions)s)"
+    arg_joiner = ") = cardinality("
+    output_field = BooleanField()
+    arity = 2
+
+
+def machine_slug() -> str:
+    """A slug for a machine that nobody named."""
+    return f"m-{new_code()}"
+
+
+class Machine(models.Model):
+    """A learner: its own copy of a rule, the side it plays, and totals of what it has learnt from."""
+
+    slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
+    name = models.CharField(max_length=80)
+    description = models.TextField(blank=True, max_length=2000)
+    game = models.SlugField(max_length=40)
+    side = models.PositiveSmallIntegerField(choices=SIDES)
+    preset = models.SlugField(max_length=40, blank=True, help_text="The preset its rule was copied from.")
+    rule = models.JSONField()
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="machines"
+    )
+    is_public = models.BooleanField(default=True)
+    learns = models.BooleanField(default=True, help_text="A frozen machine plays and does not learn.")
+    copied_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="copies")
+    room = models.ForeignKey(
+        Room,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="fresh_machines",
+        help_text="The room a fresh copy was made for.",
+    )
+    n_lessons = models.PositiveBigIntegerField(default=0)
+    n_games = models.PositiveBigIntegerField(default=0)
+    n_wins = models.PositiveBigIntegerField(default=0)
+    n_draws = models.PositiveBigIntegerField(default=0)
+    n_losses = models.PositiveBigIntegerField(default=0)
+    n_removed = models.PositiveBigIntegerField(default=0, help_text="Slots taken out of play so far.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="machine_side", condition=Q(side__lte=1)),
+            models.CheckConstraint(
+                name="machine_games_add_up",
+                condition=Q(n_games=F("n_wins") + F("n_draws") + F("n_losses")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The machine's page."""
+        return reverse("machine", args=[self.pk])
+
+    @property
+    def rules(self) -> Game[Any, Any]:
+        """The rules of the machine's game."""
+        return game_get(self.game)
+
+    @property
+    def learning_rule(self) -> Rule:
+        """The machine's own copy of its rule."""
+        return Rule.from_json(self.rule)
+
+    @property
+    def cabinet(self) -> Cabinet:
+        """Which boxes the machine has, and what its beads stand for."""
+        return Cabinet(self.rules, Side(self.side), self.learning_rule)
+
+    @property
+    def level(self) -> int:
+        """HexapawnRL's measure of experience."""
+        return 1 + self.n_removed
+
+
+class Box(models.Model):
+    """A matchbox: a canonical position and, per slot, its beads. One row a box (docs/decisions/0020-ledger.md)."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="boxes")
+    position = models.CharField(max_length=100)
+    ply = models.PositiveSmallIntegerField()
+    move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 0 for its first move.")
+    start = ArrayField(models.IntegerField(), help_text="Beads it was laid out with; differs from the rule in a copy.")
+    beads = ArrayField(models.IntegerField())
+    draws = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
+
+    class Meta:
+        verbose_name_plural = "boxes"
+        constraints = [
+            models.UniqueConstraint(name="box_once", fields=["machine", "position"]),
+            models.CheckConstraint(name="box_beads_not_negative", condition=NoneNegative("beads")),
+            models.CheckConstraint(name="box_start_not_negative", condition=NoneNegative("start")),
+            models.CheckConstraint(name="box_draws_not_negative", condition=NoneNegative("draws")),
+            models.CheckConstraint(name="box_beads_aligned", condition=SameLength("beads", "start")),
+            models.CheckConstraint(name="box_draws_aligned", condition=SameLength("draws", "start")),
+        ]
+
+    def __str__(self) -> str:
+        return self.position
+
+    def get_absolute_url(self) -> str:
+        """The box's page."""
+        return reverse("box", args=[self.machine_id, self.position])
+
+
+class RunStatus(models.TextChoices):
+    """Where a training run stands."""
+
+    QUEUED = "queued", "waiting"
+    RUNNING = "running", "running"
+    FINISHED = "finished", "finished"
+    CANCELLED = "cancelled", "cancelled"
+    FAILED = "failed", "failed"
+
+
+class TrainingRun(models.Model):
+    """A bulk training job. The row is the truth; the random state makes it go on exactly where it stopped."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="runs")
+    opponent = models.SlugField(max_length=40, help_text="A fixed opponent, or 'machine'.")
+    opponent_machine = models.ForeignKey(
+        Machine, null=True, blank=True, on_delete=models.CASCADE, related_name="runs_against"
+    )
+    opponent_learns = models.BooleanField(default=False)
+    n_games = models.PositiveBigIntegerField()
+    seed = models.BigIntegerField()
+    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.QUEUED)
+    games_done = models.PositiveBigIntegerField(default=0)
+    n_wins = models.PositiveBigIntegerField(default=0)
+    n_draws = models.PositiveBigIntegerField(default=0)
+    n_losses = models.PositiveBigIntegerField(default=0)
+    random_state = models.CharField(max_length=33, editable=False, help_text="Two words of state, hexadecimal.")
+    cancel_requested = models.BooleanField(default=False)
+    lease_until = models.DateTimeField(null=True, blank=True, editable=False)
+    error = models.TextField(blank=True)
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="training_runs"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="run_not_overdone", condition=Q(games_done__lte=F("n_games"))),
+            models.CheckConstraint(
+                name="run_games_add_up", condition=Q(games_done=F("n_wins") + F("n_draws") + F("n_losses"))
+            ),
+            models.CheckConstraint(
+                name="run_finished_is_done", condition=~Q(status="finished") | Q(games_done=F("n_games"))
+            ),
+            models.CheckConstraint(
+                name="run_opponent_machine",
+                condition=Q(opponent="machine", opponent_machine__isnull=False)
+                | ~Q(opponent="machine") & Q(opponent_machine__isnull=True, opponent_learns=False),
+            ),
+        ]
+        indexes = [models.Index(fields=["status", "lease_until"], name="run_status_lease")]
+
+    def __str__(self) -> str:
+        return f"{self.n_games:,} games against {self.opponent_machine or self.opponent}"
+
+
+class LessonKind(models.TextChoices):
+    """What taught a machine."""
+
+    MATCH = "match", "a match ended"
+    REFILL = "refill", "an empty box was filled again during a match"
+    TRAINING = "training", "a chunk of a training run"
+
+
+class Lesson(models.Model):
+    """One entry of the ledger: a cause, and through its changes what became of the beads."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons")
+    number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson, without gaps.")
+    kind = models.CharField(max_length=8, choices=LessonKind)
+    match = models.ForeignKey(Match, null=True, blank=True, on_delete=models.PROTECT, related_name="lessons")
+    run = models.ForeignKey(TrainingRun, null=True, blank=True, on_delete=models.CASCADE, related_name="lessons")
+    n_wins = models.PositiveBigIntegerField(default=0)
+    n_draws = models.PositiveBigIntegerField(default=0)
+    n_losses = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="lesson_number_once", fields=["machine", "number"]),
+            # Learning from a match happens once, whatever arrives twice.
+            models.UniqueConstraint(
+                name="lesson_match_once", fields=["machine", "match"], condition=Q(kind=LessonKind.MATCH)
+            ),
+            models.CheckConstraint(
+                name="lesson_has_one_cause",
+                condition=Q(kind="training", run__isnull=False, match__isnull=True)
+                | Q(kind__in=["match", "refill"], run__isnull=True, match__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.machine} lesson {self.number}"
+
+
+class Change(models.Model):
+    """What a lesson did to one box: beads added to each slot (negative: taken), as applied, and the beads after."""
+
+    lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="changes")
+    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes")
+    ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
+    deltas = ArrayField(models.IntegerField())
+    after = ArrayField(models.IntegerField())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="change_after_not_negative", condition=NoneNegative("after")),
+            models.CheckConstraint(name="change_aligned", condition=SameLength("deltas", "after")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.box}: {self.deltas}"
+
+
+class MachineSeat(models.Model):
+    """Which machine sits in an automated seat of a match."""
+
+    seat = models.OneToOneField(Seat, primary_key=True, on_delete=models.CASCADE, related_name="machine_seat")
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="machine_seats")
+
+    def __str__(self) -> str:
+        return f"{self.machine} in {self.seat.match}"
+
+
+class Draw(models.Model):
+    """A box opened in a live match: its beads before, and the slot drawn (none: the box was empty, it resigned)."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn")
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn")
+    ply = models.PositiveSmallIntegerField()
+    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="drawn")
+    slot = models.PositiveSmallIntegerField(null=True, blank=True)
+    beads = ArrayField(models.IntegerField())
+    refilled = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="draw_once", fields=["seat", "ply"])]
+        indexes = [models.Index(fields=["machine", "-id"], name="draw_machine_last")]
+
+    def __str__(self) -> str:
+        return f"{self.box}: slot {self.slot}"

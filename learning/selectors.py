@@ -1,0 +1,350 @@
+"""Reads: machines with their boxes, history and exact strength; what a machine thought in a match."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.core.cache import cache
+from django.db import connection
+from django.db.models import QuerySet
+
+from games.models import Match, Seat
+from games.rules.base import Side
+from games.rules.errors import InvalidPositionError
+from games.selectors import reason_of
+from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.machines.boxes import Cabinet
+from learning.machines.menace import Result
+from learning.machines.registry import house_machine
+from learning.machines.rule import Rule, WhenEmpty
+from learning.models import Box, Change, Draw, Lesson, LessonKind, Machine
+from learning.opponents.registry import OPPONENTS
+from learning.storage import memory_load
+from learning.training.strength import Expected, against_opponent, worst_case
+
+STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
+STRENGTH_CACHE_S = 24 * 3600
+
+
+def machine_find(ref: str) -> Machine:
+    """The machine with this id or slug.
+
+    Raises:
+        MachineNotFoundError: there is none.
+    """
+    by = {"pk": int(ref)} if ref.isascii() and ref.isdigit() and len(ref) < 19 else {"slug": ref}
+    machine = Machine.objects.filter(**by).first()
+    if machine is None:
+        raise MachineNotFoundError(f"There is no machine {ref!r}.")
+    return machine
+
+
+def machine_of_house(game: str, side: Side) -> Machine | None:
+    """The house's machine for a side of a game, if it has been made."""
+    house = house_machine(game, side)
+    return None if house is None else Machine.objects.filter(slug=house.slug).first()
+
+
+def machine_list_public() -> QuerySet[Machine]:
+    """Machines that anybody may look at and play, without the copies made for rooms."""
+    return Machine.objects.filter(is_public=True, room__isnull=True).order_by("pk")
+
+
+def machine_list_of(user_id: int) -> QuerySet[Machine]:
+    """The machines of an account, newest first."""
+    return Machine.objects.filter(owner_id=user_id).order_by("-pk")
+
+
+def machine_brief(machine: Machine) -> dict[str, Any]:
+    """What the state of a room says of a machine."""
+    return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
+
+
+def machine_strength(machine: Machine) -> dict[str, dict[str, float]]:
+    """Exact win, draw and loss against random, win-block and perfect play and in the worst case.
+
+    Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
+    """
+    key = f"strength:{machine.pk}:{machine.n_lessons}"
+    strength: dict[str, dict[str, float]] | None = cache.get(key)
+    if strength is None:
+        memory = memory_load(machine)
+        exact: dict[str, Expected] = {
+            slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS
+        }
+        exact["worst"] = worst_case(memory)
+        strength = {name: asdict(expected) for name, expected in exact.items()}
+        cache.set(key, strength, STRENGTH_CACHE_S)
+    return strength
+
+
+def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
+    """What changes about a box."""
+    return {"position": position, "beads": beads, "draws": draws}
+
+
+def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
+    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for."""
+    game = cabinet.game
+    view = []
+    for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
+        bead = game.bead(box_position, printed)
+        view.append(
+            {
+                "colour": bead.colour,
+                "mark": bead.mark,
+                "name": game.describe_move(printed),
+                "moves": [game.format_move(move) for move in members],
+            }
+        )
+    return view
+
+
+def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
+    """A box as the wall and its own page draw it."""
+    position = cabinet.game.decode(box.position)
+    return {
+        **box_state(box.position, box.beads, box.draws),
+        "board": list(cabinet.game.pieces(position)),
+        "move_number": box.move_number,
+        "ply": box.ply,
+        "slots": slots_view(cabinet, position),
+        "url": f"/machines/{box.machine_id}/boxes/{box.position}",
+    }
+
+
+def box_list_view(machine: Machine) -> list[dict[str, Any]]:
+    """Every box of a machine in order of play."""
+    cabinet = machine.cabinet
+    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
+
+
+def box_get(machine: Machine, text: str) -> Box:
+    """The box opened in a position, given in any orientation.
+
+    Raises:
+        BoxNotFoundError: the text is no position, or the machine has no box there.
+    """
+    cabinet = machine.cabinet
+    try:
+        position = cabinet.game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    key = cabinet.game.encode(cabinet.box_position(position))
+    box = machine.boxes.filter(position=key).first()
+    if box is None:
+        raise BoxNotFoundError(f"{machine.name} has no box for {text!r}.")
+    return box
+
+
+def box_history(box: Box) -> QuerySet[Change]:
+    """Every change of a box, newest first, with its lesson and cause."""
+    return box.changes.select_related("lesson__match__room", "lesson__run__opponent_machine").order_by(
+        "-lesson__number", "-pk"
+    )
+
+
+def ledger_errors() -> list[int]:
+    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
+            " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
+            " WHERE box_id = box.id) AS change ON true"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads GROUP BY box.id ORDER BY box.id"
+        )
+        return [box_id for (box_id,) in cursor.fetchall()]
+
+
+def draw_last(machine: Machine) -> dict[str, Any] | None:
+    """The bead drawn last in a live match."""
+    draw = Draw.objects.filter(machine=machine, slot__isnull=False).select_related("box").order_by("-pk").first()
+    return None if draw is None else {"position": draw.box.position, "slot": draw.slot}
+
+
+def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
+    """The machine's latest lessons from matches and runs."""
+    lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room", "run__opponent_machine")
+    return list(lessons.order_by("-number")[:limit])
+
+
+def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
+    draws = list(
+        Draw.objects.filter(seat__in=seats).select_related("box", "seat__machine_seat__machine").order_by("ply")
+    )
+    if not draws:
+        return None
+    game = match.room.rules
+    plies = {ply.number: ply for ply in match.plies.all()}
+    before = {ply.number + 1: ply.position for ply in plies.values()}
+    before[0] = game.encode(game.initial_position())
+    cabinets = {draw.machine_id: draw.seat.machine_seat.machine.cabinet for draw in draws}
+    views = []
+    for draw in draws:
+        cabinet = cabinets[draw.machine_id]
+        played = plies.get(draw.ply) if draw.slot is not None else None
+        views.append(_draw_view(cabinet, draw, game.decode(before[draw.ply]), played.move if played else None))
+    last = draws[-1]
+    machine = last.seat.machine_seat.machine
+    insight = {
+        "role": game.layout.roles[last.seat.side],
+        "machine": machine_brief(machine),
+        "box": last.box.position,
+        "beads_before": last.beads,
+        "slot": last.slot,
+        "draws": views,
+        "lesson": None,
+        "changes": [],
+    }
+    if match.is_over:
+        result = _result(match, last.seat.side)
+        insight["lesson"] = {
+            "result": result.name.lower(),
+            "sentence": lesson_sentence(machine, result, learnt=_learnt(match, machine)),
+        }
+        insight["changes"] = _changes_view(match, cabinets, {draw.machine_id: draw.seat.side for draw in draws})
+    return insight
+
+
+def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> dict[str, Any]:
+    game = cabinet.game
+    printed = game.decode(draw.box.position)
+    placement = cabinet.placement(position)
+    total = sum(draw.beads)
+    slots = []
+    for index, (view, moves) in enumerate(zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)):
+        slots.append(
+            {
+                **view,
+                "slot": index,
+                "moves": [game.format_move(m) for m in moves],
+                "beads": draw.beads[index],
+                "probability": draw.beads[index] / total if total else 0.0,
+            }
+        )
+    return {
+        "ply": draw.ply,
+        "role": game.layout.roles[draw.seat.side],
+        "box": {
+            "position": draw.box.position,
+            "board": list(game.pieces(printed)),
+            "move_number": draw.box.move_number,
+            "url": f"/machines/{draw.machine_id}/boxes/{draw.box.position}",
+        },
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "slots": slots,
+        "slot": draw.slot,
+        "move": move,
+        "resigned": draw.slot is None,
+        "refilled": draw.refilled,
+    }
+
+
+def _changes_view(match: Match, cabinets: dict[int, Cabinet], sides: dict[int, int]) -> list[dict[str, Any]]:
+    """Every bead that the match added or removed, refills included, in order of play."""
+    changes = (
+        Change.objects.filter(lesson__match=match)
+        .select_related("box", "lesson")
+        .order_by("ply", "lesson__number", "pk")
+    )
+    roles = match.room.rules.layout.roles
+    view = []
+    for change in changes:
+        cabinet = cabinets[change.box.machine_id]
+        slots = slots_view(cabinet, cabinet.game.decode(change.box.position))
+        for slot, (delta, after) in enumerate(zip(change.deltas, change.after, strict=True)):
+            if delta:
+                view.append(
+                    {
+                        "ply": change.ply,
+                        "role": roles[sides[change.box.machine_id]],
+                        "box": change.box.position,
+                        "slot": slot,
+                        "delta": delta,
+                        "before": after - delta,
+                        "after": after,
+                        "colour": slots[slot]["colour"],
+                        "mark": slots[slot]["mark"],
+                        "name": slots[slot]["name"],
+                        "refill": change.lesson.kind == LessonKind.REFILL,
+                    }
+                )
+    return view
+
+
+def _result(match: Match, side: int) -> Result:
+    if match.winner is None:
+        return Result.DRAW
+    return Result.WIN if match.winner == side else Result.LOSS
+
+
+def _learnt(match: Match, machine: Machine) -> bool:
+    return match.lessons.filter(machine=machine, kind=LessonKind.MATCH).exists()
+
+
+def lesson_sentence(machine: Machine, result: Result, *, learnt: bool) -> str:
+    """What a game does to a machine's beads, in words a child understands."""
+    ended = {Result.WIN: "won", Result.DRAW: "drew", Result.LOSS: "lost"}[result]
+    if not learnt:
+        return f"{machine.name} {ended}. It is frozen, so its beads stay as they are."
+    rule = machine.learning_rule
+    delta = {Result.WIN: rule.win, Result.DRAW: rule.draw, Result.LOSS: rule.loss}[result]
+    where = "the last box it opened" if rule.only_last else "every box it opened"
+    if delta == 0:
+        return f"{machine.name} {ended}."
+    beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
+    if delta > 0:
+        return f"{machine.name} {ended}: it adds {beads} of the colour it played to {where}."
+    return f"{machine.name} {ended}: it takes {beads} of the colour it played out of {where}."
+
+
+def match_sentence(match: Match, own_side: int | None) -> str:
+    """How a match ended, for one of its players."""
+    if not match.is_over:
+        return "still going on"
+    if match.winner is None:
+        return f"a draw: {reason_of(match)}"
+    if own_side is None:
+        return f"{match.room.rules.layout.role_names[match.winner]} won: {reason_of(match)}"
+    return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"
+
+
+def rule_sentences(rule: Rule) -> list[tuple[str, str]]:
+    """The rule in words, field by field that matters, as (label, sentence)."""
+    by = {"move_number": "by its own move number", "ply": "by the number of pieces on the board", "cell": "by square"}
+    sentences = [
+        ("Starts with", f"{', '.join(map(str, rule.initial))} beads of each colour, {by[rule.initial_by]}"),
+        ("Win, draw, loss", f"{rule.win:+d}, {rule.draw:+d}, {rule.loss:+d} beads on the move played"),
+        (
+            "Empty box",
+            {
+                WhenEmpty.RESIGN: f"it resigns; the very first box is "
+                f"{'filled again' if rule.empty_opening == 'refill' else 'left empty, and it refuses to play'}",
+                WhenEmpty.REFILL: "it is filled again as it was at the start",
+                WhenEmpty.UNIFORM: "it plays anything that is allowed",
+            }[rule.when_empty],
+        ),
+        (
+            "Boxes",
+            f"{'one for every choice' if rule.box_set == 'decisions' else 'one for every turn'}, "
+            f"{'turned boards share a box' if rule.reduce_symmetry else 'every board as it lies'}"
+            f"{', like squares share a colour' if rule.merge_symmetric_moves else ''}",
+        ),
+    ]
+    if rule.floor:
+        sentences.append(("Never fewer than", f"{rule.floor} of a colour"))
+    if rule.cap is not None:
+        sentences.append(("Never more than", f"{rule.cap} of a colour"))
+    if rule.final_win != "none":
+        sentences.append(("Last move of a win", "becomes the only one in its box"))
+    if rule.final_loss != "none":
+        sentences.append(("Last move of a loss", "is taken out of its box for good"))
+    if rule.only_last:
+        sentences.append(("Learns", "in the last box it opened only"))
+    return sentences

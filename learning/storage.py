@@ -1,0 +1,126 @@
+"""Between rows and arrays: loading a machine's memory, storing it in bulk, and writing the ledger.
+
+Every function that writes must be called inside a transaction that holds the machine's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from games.rules.base import Side
+from learning.models import Box, Change, Lesson, LessonKind, Machine
+from learning.training.memory import Memory
+from learning.training.tables import BoxTable, boxes_compile
+
+
+def machine_lock(*ids: int) -> list[Machine]:
+    """The machines, locked in ascending order of id whatever order is asked for, and returned as asked."""
+    found = {m.pk: m for m in Machine.objects.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk")}
+    return [found[pk] for pk in ids]
+
+
+def table_of(machine: Machine) -> BoxTable:
+    """The machine's boxes as compiled from its game, side and rule."""
+    return boxes_compile(machine.rules, Side(machine.side), machine.learning_rule)
+
+
+def memory_load(machine: Machine) -> Memory:
+    """The machine's memory as it stands in the database."""
+    rows = Box.objects.filter(machine=machine).values_list("position", "beads", "draws")
+    return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
+
+
+def boxes_lay_out(machine: Machine, memory: Memory) -> None:
+    """Store every box of a machine that has none yet."""
+    _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+
+
+def boxes_store(machine: Machine, memory: Memory, before: Memory, lesson: Lesson) -> list[int]:
+    """Store the boxes that differ from ``before``, and the lesson's change of each; the boxes (of the table) stored."""
+    touched = memory.changed_boxes(before)
+    if not touched:
+        return []
+    table = memory.table
+    ids = _boxes_upsert(machine, memory, touched, start=table.initial)
+    deltas = memory.beads - before.beads
+    changes = (
+        (lesson.pk, ids[table.keys[box]], deltas[slots].tolist(), memory.beads[slots].tolist())
+        for box in touched
+        for slots in (memory.slots(box),)
+        if deltas[slots].any()
+    )
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY learning_change (lesson_id, box_id, deltas, after) FROM STDIN") as copy,
+    ):
+        for change in changes:
+            copy.write_row(change)
+    return touched
+
+
+def lesson_open(machine: Machine, kind: LessonKind, *, tally: tuple[int, int, int] = (0, 0, 0), **cause: Any) -> Lesson:
+    """Write the machine's next lesson and add its games to the machine's totals (saved here)."""
+    wins, draws, losses = tally
+    machine.n_lessons += 1
+    machine.n_games += wins + draws + losses
+    machine.n_wins += wins
+    machine.n_draws += draws
+    machine.n_losses += losses
+    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed"])
+    return Lesson.objects.create(
+        machine=machine,
+        number=machine.n_lessons,
+        kind=kind,
+        n_wins=wins,
+        n_draws=draws,
+        n_losses=losses,
+        **cause,
+    )
+
+
+def changes_record(lesson: Lesson, boxes: Iterable[tuple[Box, Sequence[int], int]]) -> list[Change]:
+    """Record (box as it is after, deltas, ply) for a lesson that a match gave; zero deltas leave no entry."""
+    return Change.objects.bulk_create(
+        Change(lesson=lesson, box=box, ply=ply, deltas=list(deltas), after=list(box.beads))
+        for box, deltas, ply in boxes
+        if any(deltas)
+    )
+
+
+def _boxes_upsert(
+    machine: Machine, memory: Memory, boxes: Sequence[int], *, start: NDArray[np.int32]
+) -> dict[str, int]:
+    """Insert or update the rows of these boxes in one statement; the row's id by position.
+
+    Arrays of arrays do not unnest into arrays, so each box's numbers travel as the text of an array.
+    """
+    table = memory.table
+    game = table.cabinet.game
+    keys = [table.keys[box] for box in boxes]
+    slots = [memory.slots(box) for box in boxes]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
+            " SELECT %s, position, ply, move_number, start::int[], beads::int[], draws::bigint[]"
+            " FROM unnest(%s::text[], %s::int[], %s::int[], %s::text[], %s::text[], %s::text[])"
+            " AS row (position, ply, move_number, start, beads, draws)"
+            " ORDER BY position"
+            " ON CONFLICT (machine_id, position) DO UPDATE SET beads = excluded.beads, draws = excluded.draws"
+            " RETURNING position, id",
+            [
+                machine.pk,
+                keys,
+                [game.ply(game.decode(key)) for key in keys],
+                table.move_number[list(boxes)].tolist(),
+                *(
+                    [f"{{{','.join(map(str, numbers[s].tolist()))}}}" for s in slots]
+                    for numbers in (start, memory.beads, memory.draws)
+                ),
+            ],
+        )
+        return dict(cursor.fetchall())

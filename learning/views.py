@@ -1,0 +1,219 @@
+"""Pages that join games and learning: the lobby, a machine, a box, an account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from games.models import Match
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from games.selectors import (
+    game_view,
+    match_list_live,
+    match_list_of,
+    match_list_waiting,
+    opponent_list,
+    role_of,
+)
+from learning import selectors
+from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.machines.menace import Result
+from learning.machines.presets import PRESETS
+from learning.models import Lesson, LessonKind, Machine
+
+LOBBY_MACHINES = 12
+HISTORY_PAGE = 50
+ACCOUNT_MATCHES = 50
+
+
+@require_GET
+def lobby(request: HttpRequest) -> HttpResponse:
+    """Start a game in one click, join one, watch one, look at machines."""
+    games = []
+    for game in GAMES.values():
+        first, second = game.layout.roles
+        games.append({**game_view(game), "first": first, "second": second})
+    context = {
+        "games": games,
+        "opponents": opponent_list(),
+        "open_rooms": [_waiting(match) for match in match_list_waiting()],
+        "live_rooms": [_live(match) for match in match_list_live()],
+        "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
+    }
+    return render(request, "games/lobby.html", context)
+
+
+@require_GET
+def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """All boxes of a machine, its record and its exact strength."""
+    try:
+        machine = selectors.machine_find(str(machine_id))
+    except MachineNotFoundError as error:
+        return _not_found(request, error)
+    boxes = selectors.box_list_view(machine)
+    preset = PRESETS.get(machine.preset)
+    context = {
+        "machine": {
+            **_card_facts(machine),
+            "description": machine.description,
+            "rule_name": preset.name if preset else "a rule of its own",
+            "rule_source": preset.source if preset else "",
+            "rule_sentences": selectors.rule_sentences(machine.learning_rule),
+            "wins": machine.n_wins,
+            "draws": machine.n_draws,
+            "losses": machine.n_losses,
+            "owner_name": machine.owner.get_username() if machine.owner else "",
+            "level": machine.level,
+            "beads": sum(sum(box["beads"]) for box in boxes),
+            "n_boxes": len(boxes),
+            "game": machine.game,
+            "role": machine.rules.layout.roles[machine.side],
+            "other_role": machine.rules.layout.roles[Side(machine.side).other],
+        },
+        "strength": selectors.machine_strength(machine),
+        "boxes": boxes,
+        "game": game_view(machine.rules),
+        "drawn": selectors.draw_last(machine),
+        "recent": [_recent(lesson) for lesson in selectors.lesson_list_recent(machine)],
+    }
+    return render(request, "learning/machine.html", context)
+
+
+@require_GET
+def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpResponse:
+    """One box and every change of its beads."""
+    try:
+        machine = selectors.machine_find(str(machine_id))
+        box = selectors.box_get(machine, position)
+    except (MachineNotFoundError, BoxNotFoundError) as error:
+        return _not_found(request, error)
+    view = selectors.box_view(machine.cabinet, box)
+    page = Paginator(selectors.box_history(box), HISTORY_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
+        "box_json": view,
+        "box": {
+            "position": box.position,
+            "move_number": box.move_number,
+            "n_beads": sum(box.beads),
+            "n_draws": sum(box.draws),
+            "start": list(zip(view["slots"], box.start, strict=True)),
+        },
+        "game": game_view(machine.rules),
+        "page_obj": page,
+        "history": [_change(change, view["slots"]) for change in page],
+    }
+    return render(request, "learning/box.html", context)
+
+
+@login_required
+@require_GET
+def account(request: HttpRequest) -> HttpResponse:
+    """A person's own matches and machines."""
+    assert request.user.pk is not None
+    matches = match_list_of(user_id=request.user.pk, guest=None)[:ACCOUNT_MATCHES]
+    context = {
+        "matches": [_own_match(match) for match in matches],
+        "machines": [_card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
+    }
+    return render(request, "games/account.html", context)
+
+
+def _not_found(request: HttpRequest, error: Exception) -> HttpResponse:
+    return render(request, "404.html", {"reason": str(error)}, status=404)
+
+
+def _names(match: Match) -> list[str]:
+    return [seat.name or "a free seat" for seat in match.seats.all()]
+
+
+def _waiting(match: Match) -> dict[str, Any]:
+    free = next(seat for seat in match.seats.all() if seat.is_free)
+    host = next((seat for seat in match.seats.all() if not seat.is_free), None)
+    return {
+        "code": match.room.code,
+        "game_name": match.room.rules.name,
+        "host_name": host.name if host else "nobody",
+        "free_role": role_of(match, free.side),
+        "age": match.created_at,
+    }
+
+
+def _live(match: Match) -> dict[str, Any]:
+    return {
+        "code": match.room.code,
+        "game_name": match.room.rules.name,
+        "names": _names(match),
+        "ply": match.n_plies,
+    }
+
+
+def _card_facts(machine: Machine) -> dict[str, Any]:
+    return {
+        "id": machine.pk,
+        "name": machine.name,
+        "side_name": machine.get_side_display(),
+        "games": machine.n_games,
+        "url": machine.get_absolute_url(),
+        "learns": machine.learns,
+    }
+
+
+def _card(machine: Machine) -> dict[str, Any]:
+    return {**_card_facts(machine), "strength": selectors.machine_strength(machine)}
+
+
+def _recent(lesson: Lesson) -> dict[str, Any]:
+    """A lesson as a line of the machine's record."""
+    if lesson.kind == LessonKind.TRAINING:
+        games = lesson.n_wins + lesson.n_draws + lesson.n_losses
+        against = lesson.run.opponent_machine or lesson.run.opponent if lesson.run else "nobody"
+        sentence = (
+            f"Trained {games:,} games against {against}: "
+            f"{lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
+        )
+        return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
+    result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
+    word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
+    url = lesson.match.room.get_absolute_url() if lesson.match else None
+    return {"sentence": f"{word} a match.", "url": url, "age": lesson.created_at, "result": result.name.lower()}
+
+
+def _change(change: Any, slots: list[dict[str, Any]]) -> dict[str, Any]:
+    """A change of a box as a line of its history."""
+    lesson = change.lesson
+    line = {"sentence": "Filled again: it was empty."} if lesson.kind == LessonKind.REFILL else _recent(lesson)
+    url = lesson.match.room.get_absolute_url() if lesson.match else None
+    return {
+        "when": lesson.created_at,
+        "cause": line["sentence"],
+        "url": url,
+        "changes": list(_bead_changes(change.deltas, slots)),
+        "after": change.after,
+    }
+
+
+def _bead_changes(deltas: list[int], slots: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    for slot, delta in zip(slots, deltas, strict=True):
+        if delta:
+            yield {"mark": slot["mark"], "colour": slot["colour"], "name": slot["name"], "delta": delta}
+
+
+def _own_match(match: Any) -> dict[str, Any]:
+    others = [seat.name or "nobody yet" for seat in match.seats.all() if seat.side != match.own_side]
+    return {
+        "code": match.room.code,
+        "number": match.number,
+        "game_name": match.room.rules.name,
+        "opponent": others[0] if others else "",
+        "result_sentence": selectors.match_sentence(match, match.own_side),
+        "when": match.created_at,
+        "url": match.room.get_absolute_url(),
+    }
