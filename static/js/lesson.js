@@ -28,6 +28,7 @@ export function lessonItems(learning, onShow) {
 /** Why the beads of one box changed: "In the box of its second move it had drawn C (top right). …: 3 become 2." */
 export function reason(change, draw, result) {
   const kind = `${change.mark} (${change.name})`;
+  if (change.refill) return `The box was empty when it was needed, so it was filled afresh: ${count(change.delta, "bead")} ${kind}.`;
   const where = draw ? `its ${ordinal(draw.box.move_number)} box` : "this box";
   const drew = draw && draw.slot === change.slot ? `It drew ${kind} from ${where}` : `In ${where}, bead ${kind}`;
   const outcome = { win: "and won", draw: "and the game was a draw", loss: "and lost" }[result] ?? "";

@@ -16,7 +16,7 @@ export function receive({ type, data }) {
   if (type === "joined" && isBack) refresh();
   if (type !== "boxes") return;
   wall.update(data.boxes, data.drawn);
-  totals(data.totals);
+  totals({ beads: wall.beads(), ...data.totals });
   say("Changed just now");
 }
 

@@ -40,7 +40,8 @@ export class OpenBox {
     const opens = this.draw === null;
     this.draw = draw;
     this.title = title;
-    this.changes = changes;
+    // A box is refilled before the bead is drawn: those beads are in the draw already.
+    this.changes = changes.filter(({ refill }) => !refill);
     this.#render();
     if (isNew) await roll(this.parts.picture.firstElementChild, opens);
   }

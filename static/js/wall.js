@@ -61,6 +61,11 @@ export class Wall {
     this.#paint();
   }
 
+  /** All beads of the machine. */
+  beads() {
+    return this.boxes.reduce((all, box) => box.beads.reduce((sum, n) => sum + n, all), 0);
+  }
+
   /** Takes changed boxes and the last bead drawn, and shows them where they are in sight. */
   update(changed, drawn) {
     const stale = [this.drawn?.position, drawn?.position];
