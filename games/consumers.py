@@ -109,7 +109,7 @@ class RoomConsumer(FrameConsumer):
     """Plays and watches one room."""
 
     async def connect(self) -> None:
-        """Join: first the group, then the state, so that nothing falls between; a lower version is dropped by the client."""
+        """Join: first the group, then the state, so that nothing falls between them."""
         self.code = self.scope["url_route"]["kwargs"]["code"]
         await self.channel_layer.group_add(room_group(self.code), self.channel_name)
         await self.accept()

@@ -23,7 +23,7 @@ def room_changed(code: str, view: dict[str, Any]) -> None:
 
 
 def group_tell(group: str, message: dict[str, Any]) -> None:
-    """Send a message to a group. What is stored stays stored when Redis is away: sockets catch up when they reconnect."""
+    """Send a message to a group. With Redis away nothing is lost: sockets get the whole state when they reconnect."""
     try:
         async_to_sync(get_channel_layer().group_send)(group, message)
     except Exception:  # whatever the broker's client raises, the write has succeeded

@@ -1,7 +1,7 @@
 """Use-cases that write: open a room, join, move, resign, play again, claim a guest's seats.
 
-Each is one transaction that locks the room's row first, so a room has one writer at a time; machines are locked after it,
-in ascending order. Every change raises ``room.version`` and is broadcast once the transaction has committed.
+Each is one transaction that locks the room's row first, so a room has one writer at a time; machines are locked
+after it, in ascending order. Every change raises ``room.version`` and is broadcast once the transaction has committed.
 """
 
 from __future__ import annotations

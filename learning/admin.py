@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -43,7 +43,7 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
     readonly_fields = fields[4:]
     show_full_result_count = False
 
-    def has_change_permission(self, request: HttpRequest, obj: Machine | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Name, description, publishing and freezing may be changed."""
         return admin.ModelAdmin.has_change_permission(self, request, obj)
 

@@ -1,7 +1,8 @@
 """Machines, their boxes, and the ledger of every bead: lessons with the changes they made.
 
-A box's beads are what it was laid out with plus the sum of its changes, always; whoever changes a bead holds the lock
-on the machine's row and writes the lesson in the same transaction. Several machines are locked in ascending order of id.
+A box's beads are what it was laid out with plus the sum of its changes, always; whoever changes a bead holds the
+lock on the machine's row and writes the lesson in the same transaction. Several machines are locked in ascending
+order of id.
 """
 
 from __future__ import annotations

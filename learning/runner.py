@@ -1,7 +1,7 @@
 """The one road of a training run: chunk by chunk, each in one transaction with the machine's lock.
 
-A chunk stores beads, the random state and the games done together, so a run that is interrupted anywhere and taken up again
-ends with exactly the beads of an uninterrupted one; matches played meanwhile interleave and lose nothing.
+A chunk stores beads, the random state and the games done together, so a run that is interrupted anywhere and taken
+up again ends with exactly the beads of an uninterrupted one; matches played meanwhile interleave and lose nothing.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.boxes import Cabinet
 from learning.machines.menace import Result
 from learning.machines.registry import house_machine
-from learning.machines.rule import Rule, WhenEmpty
+from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, LessonKind, Machine
 from learning.opponents.registry import OPPONENTS
 from learning.storage import memory_load
@@ -318,32 +318,34 @@ def match_sentence(match: Match, own_side: int | None) -> str:
 def rule_sentences(rule: Rule) -> list[tuple[str, str]]:
     """The rule in words, field by field that matters, as (label, sentence)."""
     by = {"move_number": "by its own move number", "ply": "by the number of pieces on the board", "cell": "by square"}
+    refills = rule.empty_opening is EmptyOpening.REFILL
+    opening = "the very first box is filled again" if refills else "with an empty first box it refuses to play"
+    boxes = [
+        "one for every choice" if rule.box_set is BoxSet.DECISIONS else "one for every turn",
+        "turned boards share a box" if rule.reduce_symmetry else "every board as it lies",
+    ]
+    if rule.merge_symmetric_moves:
+        boxes.append("like squares share a colour")
     sentences = [
         ("Starts with", f"{', '.join(map(str, rule.initial))} beads of each colour, {by[rule.initial_by]}"),
         ("Win, draw, loss", f"{rule.win:+d}, {rule.draw:+d}, {rule.loss:+d} beads on the move played"),
         (
             "Empty box",
             {
-                WhenEmpty.RESIGN: f"it resigns; the very first box is "
-                f"{'filled again' if rule.empty_opening == 'refill' else 'left empty, and it refuses to play'}",
+                WhenEmpty.RESIGN: f"it resigns; {opening}",
                 WhenEmpty.REFILL: "it is filled again as it was at the start",
                 WhenEmpty.UNIFORM: "it plays anything that is allowed",
             }[rule.when_empty],
         ),
-        (
-            "Boxes",
-            f"{'one for every choice' if rule.box_set == 'decisions' else 'one for every turn'}, "
-            f"{'turned boards share a box' if rule.reduce_symmetry else 'every board as it lies'}"
-            f"{', like squares share a colour' if rule.merge_symmetric_moves else ''}",
-        ),
+        ("Boxes", ", ".join(boxes)),
     ]
     if rule.floor:
         sentences.append(("Never fewer than", f"{rule.floor} of a colour"))
     if rule.cap is not None:
         sentences.append(("Never more than", f"{rule.cap} of a colour"))
-    if rule.final_win != "none":
+    if rule.final_win is not FinalWin.NONE:
         sentences.append(("Last move of a win", "becomes the only one in its box"))
-    if rule.final_loss != "none":
+    if rule.final_loss is not FinalLoss.NONE:
         sentences.append(("Last move of a loss", "is taken out of its box for good"))
     if rule.only_last:
         sentences.append(("Learns", "in the last box it opened only"))

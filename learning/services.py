@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Any
 
@@ -90,8 +91,9 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
     """The house's machine, made when it is missing, and the training run it still has to do (``None``: done)."""
-    try:
-        with transaction.atomic():
+    if not Machine.objects.filter(slug=house.slug).exists():
+        # Another container that starts at the same moment may be faster; then its machine is ours too.
+        with contextlib.suppress(IntegrityError), transaction.atomic():
             machine = machine_create(
                 game=house.game,
                 side=house.side,
@@ -100,12 +102,10 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
                 slug=house.slug,
                 description=house.description,
             )
-            run = _run_store(machine, opponent=house.opponent, games=house.n_games, seed=house.seed)
-    except IntegrityError:  # somebody, perhaps another container, was faster
-        machine = Machine.objects.get(slug=house.slug)
-        run = machine.runs.order_by("pk").first()
-    unfinished = run is not None and run.games_done < run.n_games and run.finished_at is None
-    return machine, run if unfinished else None
+            _run_store(machine, opponent=house.opponent, games=house.n_games, seed=house.seed)
+    machine = Machine.objects.get(slug=house.slug)
+    first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()
+    return machine, first_run if first_run is not None and first_run.finished_at is None else None
 
 
 @transaction.atomic

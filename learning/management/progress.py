@@ -12,7 +12,7 @@ WIDTH = 30
 
 
 class Progress:
-    """Shows how far, how fast and how long still; one line that rewrites itself on a terminal, the last one elsewhere."""
+    """Shows how far, how fast and how long still: one line, rewritten on a terminal, else printed at the end."""
 
     def __init__(self, out: Any, label: str, total: int) -> None:
         self.out, self.label, self.total = out, label, total
