@@ -5,7 +5,7 @@ import { html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { moveName } from "./openbox.js";
 import { withBeads } from "./wall.js";
-import { either, percent, sentence } from "./words.js";
+import { either, figure, percent, sentence } from "./words.js";
 
 const game = pageData("game");
 const layout = game.layout ?? game;
@@ -23,9 +23,9 @@ document.getElementById("odds").replaceChildren(
   html("tbody", {}, slots.map((slot, at) => html("tr", {},
     html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
     html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move))))),
-    html("td", { class: "figure" }, slot.beads.toLocaleString("en-GB")),
+    html("td", { class: "figure" }, figure(slot.beads)),
     html("td", { class: "figure", title: total ? `probability ${slot.beads / total}` : null }, total ? percent(slot.beads / total) : "none"),
-    html("td", { class: "figure" }, (box.draws?.[at] ?? 0).toLocaleString("en-GB"))))));
+    html("td", { class: "figure" }, figure(box.draws?.[at] ?? 0))))));
 
 for (const place of document.querySelectorAll(".bead-slot")) {
   place.replaceChildren(beadPicture({ colour: place.dataset.colour, mark: place.dataset.mark }, 28), html("span", { class: "visually-hidden" }, `bead ${place.dataset.mark}`));

@@ -2,7 +2,7 @@
 
 import { beadPicture } from "./beads.js";
 import { html, isStill } from "./dom.js";
-import { count, ordinal, sentence } from "./words.js";
+import { count, figure, ordinal, sentence } from "./words.js";
 
 /** The list of changes as items; `onShow(ply)` is called when somebody wants to see that box. */
 export function lessonItems(learning, onShow) {
@@ -12,7 +12,7 @@ export function lessonItems(learning, onShow) {
       "button",
       { type: "button", class: "change" },
       beadPicture(change, 34),
-      html("span", { class: "change-delta" }, change.delta > 0 ? `+${change.delta}` : change.delta < 0 ? `\u2212${-change.delta}` : "0"),
+      html("span", { class: "change-delta" }, change.delta > 0 ? `+${figure(change.delta)}` : change.delta < 0 ? `\u2212${figure(-change.delta)}` : "0"),
       html("span", { class: "change-words" }, reason(change, draw, learning.lesson.result)),
     );
     button.addEventListener("click", () => onShow(change.ply));
@@ -36,8 +36,8 @@ export function reason(change, draw, result) {
 }
 
 function became({ delta, before, after }) {
-  const then = `${before} become${before === 1 ? "s" : ""} ${after}`;
+  const then = `${figure(before)} become${before === 1 ? "s" : ""} ${figure(after)}`;
   if (delta > 0) return `${count(delta, "bead")} of that kind go${delta === 1 ? "es" : ""} in, ${then}`;
   if (delta < 0) return `${count(-delta, "bead")} of that kind come${delta === -1 ? "s" : ""} out, ${then}`;
-  return `nothing changes, it stays at ${after}`;
+  return `nothing changes, it stays at ${figure(after)}`;
 }

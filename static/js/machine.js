@@ -3,6 +3,7 @@
 import { pageData } from "./dom.js";
 import { Socket } from "./socket.js";
 import { Wall } from "./wall.js";
+import { figure } from "./words.js";
 
 const page = document.querySelector("[data-machine]");
 const game = pageData("game");
@@ -23,7 +24,7 @@ export function receive({ type, data }) {
 function totals(figures = {}) {
   for (const [name, value] of Object.entries(figures)) {
     const place = page.querySelector(`[data-total="${name}"]`);
-    if (place) place.textContent = value.toLocaleString("en-GB");
+    if (place) place.textContent = figure(value);
   }
 }
 

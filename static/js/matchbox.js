@@ -7,7 +7,7 @@
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";
 import { carried, cellsOf, diagram, turned } from "./diagram.js";
 import { isStill, svg } from "./dom.js";
-import { count } from "./words.js";
+import { count, figure } from "./words.js";
 
 const SLEEVE = 134;
 const FLOOR = { left: 146, right: 318, top: 34, bottom: 196 };
@@ -105,7 +105,7 @@ export async function roll(picture, opens) {
 /** What the picture shows, in words. */
 function words(box, total) {
   if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
-  const parts = box.slots.map((slot) => `${slot.beads} of ${slot.mark}`);
+  const parts = box.slots.map((slot) => `${figure(slot.beads)} of ${slot.mark}`);
   const out = box.slots[box.slot];
   return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${out ? `; a bead ${out.mark} was drawn` : ""}`;
 }
@@ -141,7 +141,7 @@ function sleeve(layout, box, total, id) {
       diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) })),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
     svg("text", { class: "label-small", x: 70, y: 174 }, box.move_number ? `move ${box.move_number}` : ""),
-    svg("text", { class: "label-small", x: 70, y: 187 }, `${total} bead${total === 1 ? "" : "s"}`));
+    svg("text", { class: "label-small", x: 70, y: 187 }, `${figure(total)} bead${total === 1 ? "" : "s"}`));
 }
 
 /** A machine's name as far as it fits on the label. */
@@ -224,12 +224,13 @@ function stacks(box) {
   box.slots.forEach((slot, index) => {
     const x = 152 + width * ((index % columns) + 0.5);
     const y = 32 + height * (Math.floor(index / columns) + 0.5) - r * 0.55;
-    const layers = Math.min(3, slot.beads);
+    // Ten times as many beads make a stack one higher.
+    const layers = slot.beads ? Math.min(slot.beads, 6, 2 + Math.floor(Math.log10(slot.beads))) : 0;
     for (let layer = layers - 1; layer >= 0; layer -= 1) {
-      group.append(bead({ colour: slot.colour, mark: slot.mark, x: x - 5 * (layer - (layers - 1) / 2), y: y - 3 * layer, r, kind: slot.delta > 0 && !layer ? "is-added" : "" }));
+      group.append(bead({ colour: slot.colour, mark: slot.mark, x: x - 4 * (layer - (layers - 1) / 2), y: y + 4 - 3 * layer, r, kind: slot.delta > 0 && !layer ? "is-added" : "" }));
     }
     if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
-    group.append(svg("text", { class: "stack-number", x, y: y + r + 13 }, String(slot.beads)));
+    group.append(svg("text", { class: "stack-number", x, y: y + r + 13 }, figure(slot.beads)));
   });
   const out = box.slots[box.slot];
   if (out) {

@@ -4,7 +4,7 @@ import { beadPicture } from "./beads.js";
 import { cellsOf } from "./diagram.js";
 import { html } from "./dom.js";
 import { closedMatchbox, matchbox, roll } from "./matchbox.js";
-import { count, either, percent, sentence } from "./words.js";
+import { count, either, figure, percent, sentence } from "./words.js";
 
 export class OpenBox {
   /** @param {{picture, caption, turn, odds, link}} parts elements of the page; `turn` is the button that turns the box */
@@ -76,13 +76,13 @@ export class OpenBox {
     if (draw.resigned) return `There was no bead left in this box, so ${this.title} gave up. ${how}`;
     const out = draw.slots[draw.slot];
     const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
-    return `${refilled}${this.title} drew bead ${out.mark}, one of ${count(out.beads, "bead")} of that kind among ${total}. ${how}`;
+    return `${refilled}${this.title} drew bead ${out.mark}, one of ${count(out.beads, "bead")} of that kind among ${figure(total)}. ${how}`;
   }
 
   /** How many beads of a slot there were, and how many there are now that the match is over. */
   #amount({ slot, beads }) {
     const delta = this.changes.filter((change) => change.slot === slot).reduce((sum, change) => sum + change.delta, 0);
-    return delta ? `${beads} → ${beads + delta}` : String(beads);
+    return delta ? `${figure(beads)} → ${figure(beads + delta)}` : figure(beads);
   }
 
   #odds() {

@@ -12,7 +12,7 @@ import { lessonItems } from "./lesson.js";
 import { moveName, OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
 import { Socket } from "./socket.js";
-import { errorWords, percent, sentence } from "./words.js";
+import { errorWords, figure, percent, sentence } from "./words.js";
 
 const PATIENCE_MS = 45_000;
 const at = (id) => document.getElementById(id);
@@ -38,8 +38,12 @@ export function receive({ type, data }) {
   if (type === "joined") {
     role = data.role;
     accept(data.state, { isJoin: true });
-  } else if (type === "state") accept(data, {});
-  else if (type === "error") complain(errorWords(data));
+  } else if (type === "state") {
+    // A new match may have swapped the sides, and only a new "joined" says which one is ours.
+    if (state && data.number !== state.number) socket.rejoin();
+    else accept(data);
+  }
+  if (type === "error") complain(errorWords(data));
 }
 
 /** Shows whether the connection stands; "lost" keeps the board and says so. */
@@ -57,7 +61,7 @@ export function connection(status, wait_s) {
   }
 }
 
-function accept(next, { isJoin = false, isFirst = false }) {
+function accept(next, { isJoin = false, isFirst = false } = {}) {
   if (state && next.version < state.version) return;
   const previous = state;
   if (previous && next.version === previous.version && !isJoin) return;
@@ -231,7 +235,7 @@ function showSeats(now) {
       seat.machine ? html("span", { class: "soft seat-note" }, seat.machine.learns ? ", learns from this game" : ", does not learn") : null),
   )));
   showInvitation(now);
-  at("watching").hidden = role !== null;
+  at("watching").hidden = role !== null || now.status === "waiting";
 }
 
 /** Sharing stands beside the board while a seat is free, and below the game afterwards. */
@@ -392,12 +396,12 @@ function showLog(now) {
     if (draw) {
       const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
       const out = draw.slots[draw.slot];
-      lines.push(`${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `drew ${out.mark}: ${out.beads} of ${total} beads` : "found it empty"}`);
+      lines.push(`${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `drew ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads` : "found it empty"}`);
     }
     if (move) lines.push(`${ply + 1}. ${move.role} ${moveName(layout, move.move)}`);
   }
   if (now.status === "finished") lines.push(outcomeWords(now));
-  for (const change of now.learning?.changes ?? []) lines.push(`Box ${change.box}, bead ${change.mark}: ${change.before} → ${change.after}`);
+  for (const change of now.learning?.changes ?? []) lines.push(`Box ${change.box}, bead ${change.mark}: ${figure(change.before)} → ${figure(change.after)}`);
   at("log").replaceChildren(...lines.map((line) => html("li", {}, line)));
 }
 

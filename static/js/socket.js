@@ -29,6 +29,13 @@ export class Socket {
     return true;
   }
 
+  /** Drops the connection and joins again at once, to be told anew who we are. */
+  rejoin() {
+    const { socket } = this;
+    this.#open();
+    socket.close();
+  }
+
   #open() {
     clearTimeout(this.timer);
     this.timer = null;

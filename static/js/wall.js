@@ -8,7 +8,7 @@
 import { cellsOf, ruling, turned } from "./diagram.js";
 import { html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
-import { count, ordinal, percent } from "./words.js";
+import { count, figure, ordinal, percent } from "./words.js";
 
 const BOX = { width: 58, height: 66, gap: 8, shelf: 12 };
 /** Pixels drawn above and below the screen; a wall of a few hundred boxes is simply drawn whole. */
@@ -257,7 +257,7 @@ export function boxWords(box, drawn) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
-  const often = times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${times.toLocaleString("en-GB")} times`}` : "not opened yet";
+  const often = times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}` : "not opened yet";
   const isAlike = box.beads.every((beads) => beads === box.beads[0]);
   const likes = !total ? "no bead left" : isAlike ? "every move alike" : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
   return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.`;

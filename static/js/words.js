@@ -5,7 +5,12 @@ const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "s
 
 /** "one bead", "three beads", "12 beads". */
 export function count(n, noun, nouns = `${noun}s`) {
-  return `${NUMBERS[n] ?? n} ${n === 1 ? noun : nouns}`;
+  return `${NUMBERS[n] ?? figure(n)} ${n === 1 ? noun : nouns}`;
+}
+
+/** "1,063": a number in figures, in groups of three. */
+export function figure(n) {
+  return n.toLocaleString("en-GB");
 }
 
 /** "first", "second", … and figures beyond the ninth. */
