@@ -1,0 +1,110 @@
+"""A machine's memory as arrays: laid out, loaded, copied, compared."""
+
+import numpy as np
+import pytest
+
+from games.rules.base import Side
+from learning.kernels.random_source import RandomSource
+from learning.machines.presets import PRESETS
+from learning.machines.rule import Rule
+from learning.opponents.registry import OPPONENTS
+from learning.training.batch import train
+from learning.training.memory import Memory
+from learning.training.tables import boxes_compile
+from tests.learning.remembered import GAME
+
+
+@pytest.fixture
+def table():
+    return boxes_compile(GAME, Side.FIRST, PRESETS["michie-1961"].rule)
+
+
+@pytest.fixture
+def trained(table):
+    memory = Memory.fresh(table)
+    train(memory, OPPONENTS["random"], 300, RandomSource(1))
+    return memory
+
+
+def rows(memory):
+    for box, key in enumerate(memory.table.keys):
+        slots = memory.slots(box)
+        yield key, memory.beads[slots].tolist(), memory.draws[slots].tolist()
+
+
+def test_a_fresh_memory_has_the_initial_beads_and_is_its_own(table):
+    memory = Memory.fresh(table)
+    assert memory.beads.sum() == memory.totals.sum() == 1_720
+    assert not memory.draws.any()
+    assert memory.n_removed == 0
+    memory.beads[:] = 9
+    assert table.initial.sum() == 1_720
+    assert (memory.beads.dtype, memory.draws.dtype, memory.totals.dtype) == (np.int32, np.int64, np.int64)
+
+
+def test_what_is_stored_is_loaded_again(table, trained):
+    again = Memory.load(table, rows(trained), n_removed=5)
+    assert np.array_equal(again.beads, trained.beads)
+    assert np.array_equal(again.draws, trained.draws)
+    assert np.array_equal(again.totals, trained.totals)
+    assert again.n_removed == 5
+    assert again.changed_boxes(trained) == []
+
+
+def test_training_goes_on_from_what_was_loaded_as_if_never_interrupted(table, trained):
+    again, source = Memory.load(table, rows(trained)), RandomSource(6)
+    train(again, OPPONENTS["perfect"], 500, source)
+    train(trained, OPPONENTS["perfect"], 500, RandomSource(6))
+    assert np.array_equal(again.beads, trained.beads)
+
+
+def test_boxes_without_a_row_have_their_initial_beads(table):
+    memory = Memory.load(table, [(".........", [9, 0, 1], [2, 3, 4])])
+    fresh = Memory.fresh(table)
+    assert memory.changed_boxes(fresh) == [table.box_id["........."]] == [0]
+    assert memory.totals[0] == 10
+    assert np.array_equal(memory.beads[3:], fresh.beads[3:])
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (("X........", [1], [1]), "'X........' is not a box"),
+        (("nonsense", [1], [1]), "'nonsense' is not a box"),
+        ((".........", [1, 2], [1, 2]), "has 3 slots, not 2"),
+        ((".........", [1, 2, 3, 4], [0, 0, 0, 0]), "has 3 slots, not 4"),
+        ((".........", [1, 2, 3], [1, 2]), "has 3 slots"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_refused(table, row, problem):
+    with pytest.raises(ValueError, match=problem):
+        Memory.load(table, [row])
+
+
+def test_a_copy_is_independent(trained):
+    copy = trained.copy()
+    copy.beads[0] += 1
+    copy.draws[5] += 1
+    assert copy.changed_boxes(trained) == sorted({int(trained.table.slot_box[slot]) for slot in (0, 5)})
+    assert trained.changed_boxes(trained.copy()) == []
+
+
+def test_changed_boxes_are_those_that_were_opened(table):
+    memory = Memory.fresh(table)
+    before = memory.copy()
+    train(memory, OPPONENTS["random"], 5, RandomSource(3))
+    changed = memory.changed_boxes(before)
+    assert changed == sorted(changed)
+    assert 0 in changed
+    drawn = {int(table.slot_box[slot]) for slot in np.flatnonzero(memory.draws)}
+    assert set(changed) == drawn
+
+
+def test_the_first_box_is_opened_in_every_game(trained):
+    assert trained.draws[trained.slots(0)].sum() == 300
+
+
+def test_a_memory_of_another_rule_is_another_table():
+    rule = Rule(initial=(4, 3, 2, 1))
+    assert boxes_compile(GAME, Side.FIRST, rule) is boxes_compile(GAME, Side.FIRST, Rule())
+    assert boxes_compile(GAME, Side.FIRST, Rule(draw=2)) is not boxes_compile(GAME, Side.FIRST, Rule())

@@ -1,0 +1,144 @@
+"""What the fixed opponents play."""
+
+import pytest
+
+from games.rules.base import Side
+from learning.kernels.random_source import RandomSource
+from learning.machines.menace import Menace
+from learning.machines.rule import Rule
+from learning.opponents.perfect import move_values, solve
+from learning.opponents.registry import OPPONENTS
+from learning.training.episodes import play_episode
+from tests.learning.naive import chances, minimax, uniform
+from tests.learning.remembered import GAME
+from tests.rules.walks import reachable
+
+
+@pytest.fixture(scope="module")
+def positions():
+    return [position for position in reachable(GAME) if not GAME.is_terminal(position)]
+
+
+def squares(opponent, text):
+    return "".join(map(GAME.format_move, OPPONENTS[opponent].replies(GAME, GAME.decode(text))))
+
+
+def test_the_registry():
+    assert list(OPPONENTS) == ["random", "win-block", "perfect", "perfect-fast"]
+    assert all(opponent.slug == slug for slug, opponent in OPPONENTS.items())
+    assert all(opponent.name and opponent.summary.endswith(".") for opponent in OPPONENTS.values())
+
+
+@pytest.mark.parametrize("slug", OPPONENTS)
+def test_replies_are_legal_in_order_and_the_same_up_to_symmetry(slug, positions):
+    opponent = OPPONENTS[slug]
+    for position in positions:
+        replies = opponent.replies(GAME, position)
+        assert replies
+        assert list(replies) == [move for move in GAME.legal_moves(position) if move in replies]
+        for symmetry in GAME.symmetries[1::3]:
+            image = opponent.replies(GAME, GAME.transform(position, symmetry))
+            assert {GAME.transform_move(move, symmetry) for move in replies} == set(image)
+
+
+def test_a_reply_takes_one_random_word():
+    source, twin = RandomSource(4), RandomSource(4)
+    assert OPPONENTS["random"].choose(GAME, GAME.initial_position(), source) == twin.below(9)
+    assert source.words == twin.words
+
+
+def test_random_plays_anything():
+    assert squares("random", "XO.......") == "3456789"
+
+
+@pytest.mark.parametrize(
+    ("text", "replies", "why"),
+    [
+        (".........", "123456789", "nothing to win or block: anything"),
+        ("X...O....", "2346789", "nothing to win or block: anything"),
+        ("XX..O....", "3", "it must block"),
+        ("XX.OO....", "3", "it wins rather than blocks"),
+        ("OO.XX...X", "3", "it wins though it could be beaten"),
+        ("XX.XO..O.", "37", "of two wins to block, either one"),
+        ("X.XO.OX.O", "25", "of several ways to win, any"),
+        ("XOXXOO...", "7", "it wins rather than blocks with 8"),
+    ],
+)
+def test_win_block(text, replies, why):
+    assert squares("win-block", text) == replies, why
+
+
+def test_win_block_wins_or_blocks_wherever_it_can(positions):
+    for position in positions:
+        legal = GAME.legal_moves(position)
+        side = GAME.side_to_move(position)
+        winning = {m for m in legal if wins(GAME.apply(position, m), side)}
+        mark, other = GAME.layout.roles[side], GAME.layout.roles[side.other]
+        blocking = {m for m in legal if completes(position, other, m)}
+        assert winning == {m for m in legal if completes(position, mark, m)}
+        assert set(OPPONENTS["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))
+
+
+def wins(position, side):
+    outcome = GAME.outcome(position)
+    return outcome is not None and outcome.winner is side
+
+
+def completes(position, mark, square):
+    board = position[:square] + mark + position[square + 1 :]
+    rows = [board[0:3], board[3:6], board[6:9], board[0::3], board[1::3], board[2::3], board[0::4], board[2:8:2]]
+    return mark * 3 in rows
+
+
+def test_perfect_keeps_the_minimax_value_and_every_move_that_does(positions):
+    value = minimax(GAME)
+    for position in positions:
+        kept = {m for m in GAME.legal_moves(position) if value(GAME.apply(position, m)) == value(position)}
+        assert set(OPPONENTS["perfect"].replies(GAME, position)) == kept
+        sign = 1 if GAME.side_to_move(position) is Side.FIRST else -1
+        assert solve(GAME, position)[0] == sign * value(position)
+
+
+@pytest.mark.parametrize("slug", ["perfect", "perfect-fast"])
+@pytest.mark.parametrize("side", Side, ids=["first", "second"])
+@pytest.mark.parametrize("other", OPPONENTS)
+def test_perfect_play_never_loses(slug, side, other):
+    win, draw, loss = chances(GAME, side, uniform(GAME, OPPONENTS[slug]), uniform(GAME, OPPONENTS[other]))
+    assert loss == 0
+    assert win + draw == pytest.approx(1, abs=1e-12)
+    if other.startswith("perfect"):
+        assert draw == pytest.approx(1, abs=1e-12)
+
+
+def test_perfect_does_not_mind_how_long_a_win_takes_and_perfect_fast_does():
+    assert squares("perfect", "XO.X...O.") == "57"
+    assert squares("perfect-fast", "XO.X...O.") == "7"
+
+
+def test_perfect_fast_takes_the_shortest_win_and_the_longest_loss(positions):
+    for position in positions:
+        values = move_values(GAME, position)
+        best = max(value for value, _ in values.values())
+        lengths = {move: length for move, (value, length) in values.items() if value == best}
+        replies = OPPONENTS["perfect-fast"].replies(GAME, position)
+        if best == 0:
+            assert set(replies) == set(lengths)
+        else:
+            wanted = min(lengths.values()) if best > 0 else max(lengths.values())
+            assert set(replies) == {move for move, length in lengths.items() if length == wanted}
+
+
+def test_the_plies_to_the_end_are_those_of_the_fastest_win_against_the_slowest_loss(positions):
+    for position in positions:
+        value, length = solve(GAME, position)
+        replies = [solve(GAME, GAME.apply(position, move)) for move in GAME.legal_moves(position)]
+        same = [reply_length for reply_value, reply_length in replies if -reply_value == value]
+        assert length == 1 + (max(same) if value < 0 else min(same))
+
+
+def test_every_opponent_plays_whole_games():
+    for opponent in OPPONENTS.values():
+        for side in Side:
+            episode, other = play_episode(Menace(GAME, side, Rule()), opponent, RandomSource(2))
+            assert episode.result + other.result == 2
+            assert other.draws == ()
