@@ -79,7 +79,7 @@ export function closedMatchbox(words_ = "A closed matchbox") {
  */
 export async function roll(picture, opens) {
   const rolling = picture.querySelector(".is-drawn");
-  if (isStill() || !picture.animate) return;
+  if (isStill() || !picture.getClientRects().length) return; // nothing moves in a sheet that is closed
   const delay = opens ? SLIDE_MS : 0;
   const animations = [];
   if (opens) {
@@ -225,12 +225,12 @@ function stacks(box) {
     const x = 152 + width * ((index % columns) + 0.5);
     const y = 32 + height * (Math.floor(index / columns) + 0.5) - r * 0.55;
     // Ten times as many beads make a stack one higher.
-    const layers = slot.beads ? Math.min(slot.beads, 6, 2 + Math.floor(Math.log10(slot.beads))) : 0;
+    const layers = slot.beads ? Math.min(slot.beads, rows > 2 ? 4 : 6, 2 + Math.floor(Math.log10(slot.beads))) : 0;
     for (let layer = layers - 1; layer >= 0; layer -= 1) {
-      group.append(bead({ colour: slot.colour, mark: slot.mark, x: x - 4 * (layer - (layers - 1) / 2), y: y + 4 - 3 * layer, r, kind: slot.delta > 0 && !layer ? "is-added" : "" }));
+      group.append(bead({ colour: slot.colour, mark: slot.mark, x: x - 4 * (layer - (layers - 1) / 2), y: y - 3 * layer, r, kind: slot.delta > 0 && !layer ? "is-added" : "" }));
     }
     if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
-    group.append(svg("text", { class: "stack-number", x, y: y + r + 13 }, figure(slot.beads)));
+    group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, figure(slot.beads)));
   });
   const out = box.slots[box.slot];
   if (out) {
