@@ -88,6 +88,15 @@ export class Board {
   }
 
   #choose(index) {
+    if (this.chosen.at(-1) === index) {
+      // Where one move is the beginning of another, its last cell touched twice means the short one.
+      const short = this.#through(index, this.chosen.slice(0, -1)).find(([, path]) => path.length === this.chosen.length);
+      if (short) {
+        this.chosen = [];
+        this.onPlay(short[0]);
+        return this.#draw();
+      }
+    }
     let moves = this.#through(index);
     if (!moves.length) {
       // Not on the way of any begun move: start afresh from here.
