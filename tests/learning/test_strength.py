@@ -145,9 +145,8 @@ def test_the_policy_of_the_arrays_is_the_policy_of_the_readable_machine():
                 # Members of a merged slot share an edge there, so compare where the edges lead.
                 leads = graph.successor[edges]
                 for after in set(leads.tolist()):
-                    assert policy[edges][leads == after].sum() == pytest.approx(
-                        readable[edges][leads == after].sum(), abs=EXACT
-                    ), (name, graph.positions[node])
+                    both = policy[edges][leads == after].sum(), readable[edges][leads == after].sum()
+                    assert abs(both[0] - both[1]) < EXACT, (name, graph.positions[node])
 
 
 def test_asking_for_strength_changes_nothing():
