@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 
 from games.exceptions import RoomNotFoundError
 from games.models import Match, MatchStatus, Room, Seat
@@ -62,10 +62,9 @@ def room_view(room: Room) -> dict[str, Any]:
     match = match_latest(room)
     game = room.rules
     position = game.decode(match.position)
-    seats = list(match.seats.order_by("side"))
-    for seat in seats:
-        seat.match = match
-    plies = list(match.plies.order_by("number"))
+    # Read once here; automated players find both on the match when they tell how they chose.
+    prefetch_related_objects([match], Prefetch("seats", Seat.objects.order_by("side")), "plies")
+    seats, plies = list(match.seats.all()), list(match.plies.all())
     playing = match.status == MatchStatus.PLAYING
     legal = game.legal_moves(position) if playing else ()
     cells = game.layout.cells

@@ -33,6 +33,13 @@ def ply_random(seat: Seat) -> RandomSource:
     return RandomSource(seat.match.seed, seat.match.n_plies)
 
 
+def machine_in(seat: Seat) -> Machine:
+    """The machine that sits in a seat, read once for each seat object."""
+    if "machine_seat" not in seat._state.fields_cache:
+        seat.machine_seat = MachineSeat.objects.select_related("machine").get(seat=seat)
+    return seat.machine_seat.machine
+
+
 class OpponentPlayer(SeatPlayer):
     """A fixed opponent, under its own name or as a level of difficulty."""
 
@@ -93,7 +100,7 @@ class MachinePlayer(SeatPlayer):
 
     def choose(self, seat: Seat, position: Any) -> Choice:
         """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-        machine = seat.machine_seat.machine
+        machine = machine_in(seat)
         player = Menace(machine.rules, Side(machine.side), machine.learning_rule, learns=machine.learns)
         if not player.cabinet.has_box(position):
             return Choice(player.choose(position, ply_random(seat))[0])
@@ -124,7 +131,7 @@ class MachinePlayer(SeatPlayer):
             refilled=draw.refilled,
         )
         if draw.slot is not None:
-            machine, drawn = seat.machine_seat.machine, {"position": box.position, "slot": draw.slot}
+            machine, drawn = machine_in(seat), {"position": box.position, "slot": draw.slot}
             transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
 
     def finish(self, match: Match, outcome: Outcome) -> None:
@@ -134,7 +141,7 @@ class MachinePlayer(SeatPlayer):
             self._learn(match, machine, by_machine[machine.pk], outcome)
 
     def describe(self, seat: Seat) -> dict[str, Any]:
-        return machine_brief(seat.machine_seat.machine)
+        return machine_brief(machine_in(seat))
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return match_insight(match, seats)

@@ -1,0 +1,88 @@
+"""The cast of every test: an owner, an opponent, an outsider, and machines with their boxes."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib.auth import get_user_model
+
+from games import services
+from games.rules.base import Side
+from games.services import Person, Seated
+from learning.kernels.random_source import RandomSource
+from learning.machines.registry import HOUSE
+from learning.models import Machine
+from learning.opponents.registry import OPPONENTS
+from learning.runner import run_claim, run_execute
+from learning.services import machine_create, training_run_start
+from learning.training.batch import train
+from learning.training.memory import Memory
+
+NC = "noughts-and-crosses"
+
+
+def guest(number: int = 1) -> Person:
+    """A visitor without an account."""
+    return Person(guest=UUID(int=number))
+
+
+def user(name: str = "owner", **fields: Any) -> Any:
+    return get_user_model().objects.create_user(name, password="a good password", **fields)
+
+
+def person(account: Any) -> Person:
+    return Person(user_id=account.pk, name=account.get_username())
+
+
+def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machine:
+    fields.setdefault("name", "MENACE")
+    return machine_create(game=NC, side=side, preset=preset, **fields)
+
+
+def house() -> dict[Side, Machine]:
+    """The house's two machines, untrained."""
+    return {h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug) for h in HOUSE}
+
+
+def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
+    """Train through the one road; the machine as it then is."""
+    run = training_run_start(machine=learner.slug, opponent=opponent, games=games, seed=seed, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    learner.refresh_from_db()
+    return learner
+
+
+def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
+    """What the same training leaves without any database."""
+    from learning.storage import table_of
+
+    memory = Memory.fresh(table_of(learner))
+    train(memory, OPPONENTS[opponent], games, RandomSource(seed))
+    return memory
+
+
+def room(opponent: str = "perfect", who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
+    return services.room_create(person=who or guest(), game=NC, opponent=opponent, side=side, **options)
+
+
+def play(seated: Seated, who: Person, *moves: str) -> dict[str, Any]:
+    """Play these moves one after the other; the last state."""
+    state: dict[str, Any] = {}
+    for move in moves:
+        state = services.match_play_move(code=seated.room.code, person=who, move=move)
+    return state
+
+
+def play_out(code: str, who: Person) -> dict[str, Any]:
+    """Play the first legal move until the match is over; the last state."""
+    from games.selectors import room_get, room_view
+
+    state = room_view(room_get(code))
+    while state["status"] == "playing":
+        state = services.match_play_move(code=code, person=who, move=state["legal_moves"][0], ply=state["ply"])
+    return state
+
+
+def stranger() -> Person:
+    return Person(guest=uuid4())

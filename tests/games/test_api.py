@@ -1,0 +1,178 @@
+"""The REST side of rooms: statuses, bodies, and the seat that a session or a token proves."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from games.models import Ply, Room, Seat
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api() -> APIClient:
+    return APIClient()
+
+
+def opened(api: APIClient, **body: Any) -> dict[str, Any]:
+    response = api.post("/api/rooms", {"opponent": "perfect", **body})
+    assert response.status_code == 201, response.json()
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_a_room_is_opened_with_code_role_and_token(api: APIClient) -> None:
+    answer = opened(api)
+    assert set(answer) == {"code", "role", "seat_token"}
+    assert answer["role"] == "X"
+    assert len(answer["code"]) == 6
+    assert not set(answer["code"]) & set("il o01")
+
+
+@pytest.mark.parametrize(("side", "role"), [("O", "O"), ("x", "X"), ("1", "O"), ("noughts", "O"), ("second", "O")])
+def test_the_side_may_be_said_in_several_ways(api: APIClient, side: str, role: str) -> None:
+    assert opened(api, side=side)["role"] == role
+
+
+@pytest.mark.parametrize("way", ["body", "header"])
+def test_a_seat_token_moves_by_text_or_by_square(api: APIClient, way: str) -> None:
+    answer = opened(api)
+    extra = {"seat_token": answer["seat_token"]} if way == "body" else {}
+    headers = {"X-Seat-Token": answer["seat_token"]} if way == "header" else {}
+    url = f"/api/rooms/{answer['code']}/move"
+    state = api.post(url, {"position": 5, **extra}, headers=headers).json()
+    assert (state["ply"], state["board"][4]) == (2, "X")
+    second = api.post(url, {"move": state["legal_moves"][0], "ply": 2, **extra}, headers=headers)
+    assert second.status_code == 200
+    assert api.get(f"/api/rooms/{answer['code']}").json() == second.json()
+
+
+def test_a_role_proves_nothing(api: APIClient) -> None:
+    answer = opened(api)
+    response = api.post(f"/api/rooms/{answer['code']}/move", {"position": 5, "role": "X"})
+    assert (response.status_code, response.json()["code"]) == (403, "not_a_player")
+
+
+def test_friends_join_once_and_a_third_is_told_the_room_is_full(api: APIClient) -> None:
+    answer = opened(api, opponent="human")
+    joined = api.post(f"/api/rooms/{answer['code']}/join")
+    assert (joined.status_code, joined.json()["role"]) == (200, "O")
+    full = APIClient().post(f"/api/rooms/{answer['code']}/join")
+    assert (full.status_code, full.json()["code"]) == (409, "room_full")
+
+
+def test_resign_and_play_again_with_sides_swapped(api: APIClient) -> None:
+    answer = opened(api)
+    headers = {"X-Seat-Token": answer["seat_token"]}
+    base = f"/api/rooms/{answer['code']}"
+    assert api.post(f"{base}/reset", {}, headers=headers).json()["code"] == "match_not_finished"
+    resigned = api.post(f"{base}/resign", {}, headers=headers).json()
+    assert resigned["outcome"] == {"winner": "O", "termination": "resignation", "reason": "the other side resigned"}
+    again = api.post(f"{base}/reset", {"swap": True}, headers=headers).json()
+    assert (again["number"], again["ply"], again["seats"][1]["kind"]) == (2, 1, "human")
+
+
+CASES: list[tuple[str, dict[str, Any], int, str]] = [
+    ("move", {"position": 10}, 400, "invalid_move"),
+    ("move", {"position": -1}, 400, "invalid_move"),
+    ("move", {"position": 1.5}, 400, "invalid"),
+    ("move", {"move": "9" * 21}, 400, "max_length"),
+    ("move", {}, 400, "malformed"),
+    ("move", {"move": "5", "ply": 3}, 409, "stale_ply"),
+    ("move", {"move": "5", "ply": -1}, 400, "min_value"),
+    ("reset", {"swap": "perhaps"}, 400, "invalid"),
+]
+
+
+@pytest.mark.parametrize(("call", "body", "status", "code"), CASES)
+def test_bad_input_has_a_status_a_code_and_no_effect(
+    api: APIClient, call: str, body: dict[str, Any], status: int, code: str
+) -> None:
+    answer = opened(api)
+    response = api.post(f"/api/rooms/{answer['code']}/{call}", body, headers={"X-Seat-Token": answer["seat_token"]})
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response.json()["detail"]
+    assert not Ply.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"opponent": "nobody"}, "opponent"),
+        ({}, "opponent"),
+        ({"opponent": "human", "game": "chess"}, "game"),
+        ({"opponent": "human", "side": "Z"}, "side"),
+        ({"opponent": "machine"}, "machine"),
+    ],
+)
+def test_a_room_that_cannot_be_opened_names_the_field(api: APIClient, body: dict[str, Any], field: str) -> None:
+    response = api.post("/api/rooms", body)
+    assert response.status_code == 400
+    assert response.json()["detail"].startswith(field)
+    assert not Room.objects.exists()
+    assert not Seat.objects.exists()
+
+
+def test_machines_that_are_missing_or_play_the_other_side(api: APIClient) -> None:
+    learner = factories.machine()
+    missing = api.post("/api/rooms", {"opponent": "machine", "machine": "nowhere"})
+    assert (missing.status_code, missing.json()["code"]) == (404, "machine_not_found")
+    wrong = api.post("/api/rooms", {"opponent": "machine", "machine": str(learner.pk), "side": "O"})
+    assert (wrong.status_code, wrong.json()["code"]) == (409, "machine_wrong_side")
+    assert not Room.objects.exists()
+    assert opened(api, opponent="machine", machine=learner.slug)["role"] == "X"
+
+
+@pytest.mark.parametrize("path", ["zzzzzz", "zzzzzz/join", "zzzzzz/move", "zzzzzz/resign", "zzzzzz/reset"])
+def test_a_code_that_does_not_exist(api: APIClient, path: str) -> None:
+    method = api.get if "/" not in path else api.post
+    response = method(f"/api/rooms/{path}", {"move": "5"})
+    assert (response.status_code, response.json()["code"]) == (404, "room_not_found")
+
+
+def test_bodies_that_are_not_json_or_too_large(api: APIClient) -> None:
+    broken = api.post("/api/rooms", "{", content_type="application/json")
+    assert (broken.status_code, broken.json()["code"]) == (400, "parse_error")
+    form = api.post("/api/rooms", "opponent=human", content_type="application/x-www-form-urlencoded")
+    assert (form.status_code, form.json()["code"]) == (415, "unsupported_media_type")
+    large = api.post("/api/rooms", {"opponent": "x" * 100_000})
+    assert large.status_code == 413
+    assert large.json()["code"]
+
+
+def test_a_trailing_slash_is_served_too(api: APIClient) -> None:
+    answer = opened(api)
+    assert api.get(f"/api/rooms/{answer['code']}/").status_code == 200
+    assert api.get("/api/games/").json()["results"][0]["slug"] == "noughts-and-crosses"
+
+
+def test_games_say_how_they_are_drawn_and_who_plays(api: APIClient) -> None:
+    game = api.get("/api/games/noughts-and-crosses").json()
+    assert game["start"] == "........."
+    assert [cell["id"] for cell in game["layout"]["cells"]] == list("123456789")
+    assert {o["slug"] for o in game["opponents"]} == {
+        "human",
+        "menace",
+        "random",
+        "win-block",
+        "perfect",
+        "perfect-fast",
+    }
+    assert api.get("/api/games/chess").json()["code"] == "unknown_game"
+
+
+def test_the_schema_describes_every_endpoint(api: APIClient) -> None:
+    schema = api.get("/api/schema", headers={"Accept": "application/vnd.oai.openapi+json"})
+    assert schema.status_code == 200
+    assert b"/api/rooms/{code}/move" in schema.content
+
+
+def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
+    client.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
+    code = Room.objects.get().code
+    moved = client.post(f"/api/rooms/{code}/move", {"position": 5}, content_type="application/json")
+    assert moved.status_code == 200
+    stranger = APIClient().post(f"/api/rooms/{code}/move", {"position": 1})
+    assert stranger.status_code == 403

@@ -1,0 +1,192 @@
+"""The socket of a room, through the real ASGI application: two sockets, one match; whatever cannot be read."""
+
+import json
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
+
+from games import services
+from games.models import Ply, Room
+from games.selectors import room_view
+from games.services import Seated
+from menace_site.asgi import application
+from tests.factories import guest, house, room
+
+# Closes the connection of its thread, as the consumers do.
+in_db = database_sync_to_async
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Socket(WebsocketCommunicator):
+    """A connection to a room, by seat token or as a page of ours that only watches."""
+
+    # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
+    send_input = ApplicationCommunicator.send_input
+    receive_output = ApplicationCommunicator.receive_output
+
+    def __init__(self, code: str, token: str = "") -> None:
+        headers = [] if token else [(b"origin", b"http://localhost")]
+        query = f"?seat_token={token}" if token else ""
+        super().__init__(application, f"/api/rooms/{code}/ws{query}", headers)
+
+    async def __aenter__(self) -> "Socket":
+        connected, _ = await self.connect()
+        assert connected
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.disconnect()
+
+    async def frame(self, kind: str, data: Any = None) -> None:
+        await self.send_json_to({"type": kind} if data is None else {"type": kind, "data": data})
+
+    async def expect(self, kind: str) -> Any:
+        frame = await self.receive_json_from(timeout=5)
+        assert frame["type"] == kind, frame
+        return frame["data"]
+
+
+async def make(opponent: str = "human", **options: Any) -> Seated:
+    return await in_db(room)(opponent, **options)
+
+
+async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
+    seated = await make()
+    joined = await in_db(services.room_join)(code=seated.room.code, person=guest(2))
+    async with (
+        Socket(seated.room.code, seated.token) as crosses,
+        Socket(seated.room.code, joined.token) as noughts,
+        Socket(seated.room.code) as watcher,
+    ):
+        assert [(await s.expect("joined"))["role"] for s in (crosses, noughts, watcher)] == ["X", "O", None]
+        for socket, move in ((crosses, "1"), (noughts, "4"), (crosses, "2"), (noughts, "5"), (crosses, "3")):
+            await socket.frame("move", {"move": move})
+            states = [await s.expect("state") for s in (crosses, noughts, watcher)]
+            assert states[0] == states[1] == states[2]
+        assert states[0]["outcome"]["winner"] == "X"
+        await noughts.frame("reset", {"swap": True})
+        states = [await s.expect("state") for s in (crosses, noughts, watcher)]
+        assert [s["number"] for s in states] == [2, 2, 2]
+        await noughts.frame("move", {"position": 9, "ply": 0})
+        assert (await crosses.expect("state"))["position"] == "........X"
+
+
+async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
+    seated = await make("perfect")
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        for _ in range(2):
+            await socket.frame("move", {"move": "5", "ply": 0})
+        # The state comes through the group, the error straight: in either order.
+        frames = [await socket.receive_json_from(timeout=5) for _ in range(2)]
+        answers = {frame["type"]: frame["data"] for frame in frames}
+        assert (answers["state"]["ply"], answers["error"]["code"]) == (2, "stale_ply")
+    assert await in_db(Ply.objects.count)() == 2
+
+
+async def test_a_machines_answer_shows_its_box_and_after_the_match_its_beads() -> None:
+    await in_db(house)()
+    seated = await make("menace")
+    async with Socket(seated.room.code, seated.token) as socket:
+        state = (await socket.expect("joined"))["state"]
+        assert state["learning"] is None
+        while state["status"] == "playing":
+            await socket.frame("move", {"move": state["legal_moves"][0], "ply": state["ply"]})
+            state = await socket.expect("state")
+    learning = state["learning"]
+    assert [draw["ply"] for draw in learning["draws"]] == list(range(1, state["ply"], 2))[: len(learning["draws"])]
+    for draw in learning["draws"]:
+        assert sum(slot["probability"] for slot in draw["slots"]) == pytest.approx(1)
+        assert draw["move"] in draw["slots"][draw["slot"]]["moves"]
+    assert learning["changes"], "every game against MENACE changes beads"
+    assert all(c["after"] - c["before"] == c["delta"] for c in learning["changes"])
+
+
+async def test_who_comes_back_goes_on() -> None:
+    seated = await make("perfect")
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.frame("move", {"move": "5"})
+        state = await socket.expect("state")
+    async with Socket(seated.room.code, seated.token) as socket:
+        joined = await socket.expect("joined")
+        assert (joined["role"], joined["state"]) == ("X", state)
+        await socket.frame("move", {"move": state["legal_moves"][0], "ply": 2})
+        assert (await socket.expect("state"))["ply"] == 4
+
+
+UNREADABLE = {
+    "malformed_frame": [" ", "{", "[]", '"move"', '{"data": {}}', '{"type": 5}', '{"type": "move", "data": []}'],
+    "unknown_frame": ['{"type": "castle"}', '{"type": ""}'],
+    "frame_too_large": [json.dumps({"type": "move", "data": {"move": "5" * 16_384}})],
+}
+
+
+@pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in UNREADABLE.items() for text in texts])
+async def test_a_frame_that_cannot_be_read_gets_a_typed_error_and_changes_nothing(code: str, text: str) -> None:
+    seated = await make("perfect")
+    before = await in_db(room_view)(seated.room)
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.send_to(text_data=text)
+        error = await socket.expect("error")
+        assert error["code"] == code
+        assert error["detail"]
+        await socket.frame("ping")
+        await socket.expect("pong")
+    assert await in_db(room_view)(await in_db(Room.objects.get)()) == before
+
+
+async def test_bytes_get_a_typed_error() -> None:
+    seated = await make("perfect")
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.send_to(bytes_data=b'{"type": "resign"}')
+        assert (await socket.expect("error"))["code"] == "binary_frame"
+    assert (await in_db(room_view)(seated.room))["status"] == "playing"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{}, {"move": 5}, {"move": ""}, {"move": "5" * 21}, {"position": True}, {"move": "5", "ply": "0"}, {"move": None}],
+)
+async def test_a_move_that_cannot_be_read_names_the_field(data: dict[str, Any]) -> None:
+    seated = await make("perfect")
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.frame("move", data)
+        error = await socket.expect("error")
+    assert error["code"] == "malformed_frame"
+    assert error["detail"].split(":")[0] in ("move", "ply")
+    assert await in_db(Ply.objects.count)() == 0
+
+
+@pytest.mark.parametrize("frame", [("move", {"move": "5"}), ("resign", None), ("reset", {"swap": False})])
+async def test_a_spectator_may_only_watch(frame: tuple[str, Any]) -> None:
+    seated = await make("perfect")
+    async with Socket(seated.room.code) as watcher:
+        await watcher.expect("joined")
+        await watcher.frame(*frame)
+        assert (await watcher.expect("error"))["code"] == "not_a_player"
+
+
+async def test_a_room_that_does_not_exist_is_named_and_the_socket_closed() -> None:
+    async with Socket("zzzzzz", "some-token") as socket:
+        assert (await socket.expect("error"))["code"] == "room_not_found"
+        assert (await socket.receive_output())["code"] == 4404
+
+
+async def test_too_many_frames_are_slowed_down() -> None:
+    seated = await make("perfect")
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        for _ in range(60):
+            await socket.frame("ping")
+        kinds = [await socket.receive_json_from(timeout=5) for _ in range(60)]
+    refused = [frame for frame in kinds if frame["type"] == "error"]
+    assert refused
+    assert {frame["data"]["code"] for frame in refused} == {"too_many_frames"}

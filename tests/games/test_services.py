@@ -1,0 +1,271 @@
+"""The one road for a move: what is stored and what is not, who is refused and with which code."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from games import exceptions, services
+from games.models import Match, Ply, Room, Seat
+from games.rules.base import Side
+from games.selectors import room_view
+from games.services import Person
+from tests import factories
+from tests.factories import guest, play, room
+
+pytestmark = pytest.mark.django_db
+
+OTHER = guest(2)
+
+
+def friends() -> tuple[services.Seated, Person, Person]:
+    """A match between two humans, crosses to move."""
+    seated = room("human")
+    services.room_join(code=seated.room.code, person=OTHER)
+    return seated, guest(), OTHER
+
+
+def test_a_room_with_an_automated_opponent_begins_at_once() -> None:
+    seated = room("random", side=Side.SECOND)
+    match = Match.objects.get()
+    assert match.status == "playing"
+    assert match.n_plies == 1, "crosses are automated and have moved"
+    assert [seat.player for seat in match.seats.order_by("side")] == ["random", "human"]
+    assert seated.token
+
+
+def test_only_the_hash_of_a_seat_token_is_stored() -> None:
+    seated = room()
+    seat = Seat.objects.get(player="human")
+    assert seated.token not in (seat.token_sha256, seat.name)
+    assert Person(token=seated.token).holds(seat)
+    assert not Person(token=seated.token + "x").holds(seat)
+    assert not Person(token="").holds(seat)
+
+
+def test_a_friend_joins_by_code_and_the_match_begins() -> None:
+    seated = room("human")
+    assert Match.objects.get().status == "waiting"
+    with pytest.raises(exceptions.MatchWaitingError):
+        play(seated, guest(), "5")
+    joined = services.room_join(code=seated.room.code, person=OTHER)
+    assert (joined.side, Match.objects.get().status) == (Side.SECOND, "playing")
+    again = services.room_join(code=seated.room.code, person=OTHER)
+    assert (again.side, again.token) == (Side.SECOND, ""), "who sits there gets the side, not a new token"
+    with pytest.raises(exceptions.RoomFullError):
+        services.room_join(code=seated.room.code, person=factories.stranger())
+
+
+def test_moves_are_stored_with_their_positions() -> None:
+    seated, crosses, noughts = friends()
+    play(seated, crosses, "5")
+    state = play(seated, noughts, "1")
+    assert state["board"] == ["O", None, None, None, "X", None, None, None, None]
+    assert state["turn"] == "X"
+    assert list(Ply.objects.values_list("number", "side", "move", "position")) == [
+        (0, 0, "5", "....X...."),
+        (1, 1, "1", "O...X...."),
+    ]
+
+
+def test_the_rules_end_a_match_and_the_winner_is_told_apart_from_the_reason() -> None:
+    seated, crosses, noughts = friends()
+    for move, who in zip("14253", (crosses, noughts, crosses, noughts, crosses), strict=True):
+        state = play(seated, who, move)
+    assert state["status"] == "finished"
+    assert state["outcome"] == {"winner": "X", "termination": "three_in_a_row", "reason": "three in a row"}
+    assert state["winning_cells"] == ["1", "2", "3"]
+    assert (state["turn"], state["legal_moves"]) == (None, [])
+
+
+def refusals() -> dict[str, tuple[Callable[[services.Seated], Any], type[exceptions.PlayError], str]]:
+    move = services.match_play_move
+    return {
+        "out of turn": (lambda s: move(code=s.room.code, person=OTHER, move="1"), exceptions.NotYourTurnError, ""),
+        "taken": (
+            lambda s: move(code=s.room.code, person=guest(), move="5"),
+            exceptions.MoveRefusedError,
+            "illegal_move",
+        ),
+        "unknown": (
+            lambda s: move(code=s.room.code, person=guest(), move="10"),
+            exceptions.MoveRefusedError,
+            "invalid_move",
+        ),
+        "stale": (lambda s: move(code=s.room.code, person=guest(), move="1", ply=0), exceptions.StalePlyError, ""),
+        "ahead": (lambda s: move(code=s.room.code, person=guest(), move="1", ply=9), exceptions.StalePlyError, ""),
+        "spectator": (lambda s: move(code=s.room.code, person=Person(), move="1"), exceptions.NotAPlayerError, ""),
+        "stranger": (
+            lambda s: move(code=s.room.code, person=factories.stranger(), move="1"),
+            exceptions.NotAPlayerError,
+            "",
+        ),
+        "wrong token": (
+            lambda s: move(code=s.room.code, person=Person(token="guessed"), move="1"),
+            exceptions.NotAPlayerError,
+            "",
+        ),
+        "no room": (lambda s: move(code="zzzzzz", person=guest(), move="1"), exceptions.RoomNotFoundError, ""),
+        "spectator resigns": (
+            lambda s: services.match_resign(code=s.room.code, person=Person()),
+            exceptions.NotAPlayerError,
+            "",
+        ),
+        "rematch too early": (
+            lambda s: services.room_reset(code=s.room.code, person=guest()),
+            exceptions.MatchNotFinishedError,
+            "",
+        ),
+        "rematch by a stranger": (
+            lambda s: services.room_reset(code=s.room.code, person=factories.stranger()),
+            exceptions.NotAPlayerError,
+            "",
+        ),
+    }
+
+
+@pytest.mark.parametrize("case", refusals())
+def test_a_refusal_has_its_code_and_changes_nothing(case: str) -> None:
+    seated, crosses, noughts = friends()
+    play(seated, crosses, "5")
+    play(seated, noughts, "9")
+    before = room_view(Room.objects.get())
+    attempt, error, code = refusals()[case]
+    with pytest.raises(error) as refused, transaction.atomic():
+        attempt(seated)
+    assert refused.value.code == (code or error.code)
+    assert room_view(Room.objects.get()) == before
+    # The same call by the right person at the right time is accepted, so it was refused for this reason alone.
+    assert play(seated, crosses, "1")["ply"] == 3
+
+
+def test_a_finished_match_takes_no_move_and_no_resignation() -> None:
+    seated, crosses, _ = friends()
+    services.match_resign(code=seated.room.code, person=crosses)
+    with pytest.raises(exceptions.MatchFinishedError):
+        play(seated, crosses, "5")
+    with pytest.raises(exceptions.MatchFinishedError):
+        services.match_resign(code=seated.room.code, person=crosses)
+    match = Match.objects.get()
+    assert (match.winner, match.termination, match.n_plies) == (1, "resignation", 0)
+
+
+def test_a_rematch_swaps_sides_on_request_and_keeps_seats_and_tokens() -> None:
+    seated, crosses, noughts = friends()
+    services.match_resign(code=seated.room.code, person=crosses)
+    state = services.room_reset(code=seated.room.code, person=noughts, swap=True)
+    assert (state["number"], state["status"], state["ply"]) == (2, "playing", 0)
+    with pytest.raises(exceptions.NotYourTurnError):
+        play(seated, crosses, "5")
+    play(seated, noughts, "5")
+    assert play(seated, Person(token=seated.token), "1")["ply"] == 2
+
+
+def test_opponents_and_games_that_are_not_there_are_refused_by_field() -> None:
+    with pytest.raises(exceptions.MalformedError, match=r"^opponent: 'nobody'"):
+        room("nobody")
+    with pytest.raises(exceptions.MalformedError, match=r"^game: 'chess'"):
+        services.room_create(person=guest(), game="chess", opponent="human")
+    assert not Room.objects.exists()
+
+
+@pytest.mark.parametrize(("level", "player"), [("easy", "random"), ("medium", "win-block"), ("hard", "perfect")])
+def test_levels_are_names_for_opponents(level: str, player: str) -> None:
+    room(level)
+    assert Seat.objects.filter(player=player).exists()
+
+
+def test_the_same_seed_plays_the_same_match() -> None:
+    def moves(seed: int) -> list[str]:
+        seated = room("random")
+        Match.objects.filter(room=seated.room).update(seed=seed)
+        state = factories.play_out(seated.room.code, guest())
+        return [move["move"] for move in state["moves"]]
+
+    games = {tuple(moves(7)) for _ in range(5)}
+    assert len(games) == 1
+    assert len({tuple(moves(seed)) for seed in range(5)}) > 1
+
+
+def test_a_state_takes_the_same_number_of_queries_whatever_was_played(django_assert_num_queries: Any) -> None:
+    factories.house()
+    short, long = room("menace"), room("menace")
+    state = factories.play_out(long.room.code, guest())
+    assert state["ply"] > 4
+    state = play(short, guest(), "5")
+    with django_assert_num_queries(6):
+        room_view(short.room)
+    with django_assert_num_queries(8):
+        room_view(long.room)  # finished: whether it learnt, and the ledger
+
+
+class TestDatabaseHoldsTheInvariants:
+    def test_one_open_match_a_room(self) -> None:
+        seated = room("human")
+        with pytest.raises(IntegrityError, match="match_one_open"):
+            Match.objects.create(room=seated.room, number=2, status="playing", position="." * 9)
+
+    def test_one_ply_of_a_number(self) -> None:
+        seated, crosses, _ = friends()
+        play(seated, crosses, "5")
+        with pytest.raises(IntegrityError, match="ply_once"):
+            Ply.objects.create(match=Match.objects.get(), number=0, side=0, move="1", position="X........")
+
+    def test_one_seat_a_side(self) -> None:
+        room("human")
+        with pytest.raises(IntegrityError, match="seat_side_once"):
+            Seat.objects.create(match=Match.objects.get(), side=0)
+
+    def test_a_finished_match_says_why(self) -> None:
+        room("human")
+        with pytest.raises(IntegrityError, match="match_finished_says_why"):
+            Match.objects.update(status="finished", finished_at=timezone.now())
+
+    def test_an_open_match_has_no_winner(self) -> None:
+        room("human")
+        with pytest.raises(IntegrityError, match="match_finished_says_why"):
+            Match.objects.update(winner=1)
+
+    def test_an_automated_seat_has_no_person(self) -> None:
+        room("perfect")
+        with pytest.raises(IntegrityError, match="seat_automated_has_no_person"):
+            Seat.objects.filter(player="perfect").update(guest=guest().guest)
+
+
+def test_claiming_moves_a_guests_seats_to_the_account_and_nobody_elses() -> None:
+    seated, _, _ = friends()
+    account = factories.user()
+    moved = services.seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
+    assert moved == 1
+    crosses, noughts = Seat.objects.order_by("side")
+    assert (crosses.user, crosses.guest, crosses.name) == (account, None, "owner")
+    assert (noughts.user, noughts.guest) == (None, OTHER.guest)
+    assert play(seated, factories.person(account), "5")["ply"] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_move_sent_twice_at_once_is_played_once() -> None:
+    seated, crosses, _ = friends()
+    codes: list[str] = []
+    start = threading.Barrier(8)
+
+    def send() -> None:
+        start.wait()
+        try:
+            services.match_play_move(code=seated.room.code, person=crosses, move="5", ply=0)
+            codes.append("played")
+        except exceptions.PlayError as error:
+            codes.append(error.code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(codes) == ["played"] + ["stale_ply"] * 7
+    assert Ply.objects.count() == 1
