@@ -1,0 +1,39 @@
+"""Run the benchmarks and print their figures: ``python -m tests.bench [NAME ...]``, or ``make bench``.
+
+A new one is a function that yields :class:`tests.bench.figures.Figure` and a line in ``BENCHMARKS``. One that needs
+Django imports and sets it up inside the function, so that the others run without a database.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
+
+from tests.bench import exact_strength, learning_speed, warm_start
+from tests.bench.figures import Figure, table
+
+BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
+    "learning-speed": learning_speed.kernel_and_c,
+    "warm-start": warm_start.second_start,
+    "exact-strength": exact_strength.of_a_menace,
+}
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, or all; 1 if a target was missed, 2 if a name is unknown."""
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        sys.stderr.write(f"No benchmark called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}.\n")
+        return 2
+    figures = []
+    for name in names or BENCHMARKS:
+        sys.stderr.write(f"{name}...\n")
+        figures += list(BENCHMARKS[name]())
+    sys.stdout.write(f"{table(figures)}\n")
+    return int(any(figure.ok is False for figure in figures))
+
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""How long it takes to know exactly how strong a MENACE is."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.kernels.random_source import RandomSource
+from learning.machines.presets import PRESETS
+from learning.opponents.registry import OPPONENTS
+from learning.training.batch import train
+from learning.training.memory import Memory
+from learning.training.strength import against_opponent, worst_case
+from learning.training.tables import boxes_compile
+from tests.bench.figures import Figure
+
+N_CALLS = 200
+TARGET_MS = 5
+
+
+def of_a_menace() -> Iterator[Figure]:
+    """Against one opponent, and all that a machine's page shows: three opponents and the worst case."""
+    memory = Memory.fresh(boxes_compile(game_get("noughts-and-crosses"), Side.FIRST, PRESETS["michie-1961"].rule))
+    train(memory, OPPONENTS["random"], 50_000, RandomSource(1))
+    one, page = [], []
+    for _ in range(N_CALLS):
+        begin = time.perf_counter()
+        against_opponent(memory, OPPONENTS["random"])
+        one.append(1000 * (time.perf_counter() - begin))
+        against_opponent(memory, OPPONENTS["win-block"])
+        against_opponent(memory, OPPONENTS["perfect"])
+        worst_case(memory)
+        page.append(1000 * (time.perf_counter() - begin))
+    measured = (
+        f"{statistics.median(one):.2f} ms (with two more opponents and the worst case {statistics.median(page):.2f})"
+    )
+    yield Figure("exact strength of a MENACE", measured, f"< {TARGET_MS} ms", statistics.median(one) < TARGET_MS)

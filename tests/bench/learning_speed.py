@@ -1,0 +1,75 @@
+"""Games learnt per second, next to a C program of the same algorithm."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.kernels.random_source import RandomSource
+from learning.machines.presets import PRESETS
+from learning.opponents.registry import OPPONENTS
+from learning.training.batch import train
+from learning.training.memory import Memory
+from learning.training.tables import boxes_compile, course_compile
+from tests.bench import c_program
+from tests.bench.figures import Figure, spread
+
+N_GAMES = 2_000_000
+N_ROUNDS = 11
+SEED = 1961
+TARGET = 0.9
+
+
+def kernel_and_c() -> Iterator[Figure]:
+    """The 304 boxes of Michie's machine, beads updated after every game, kernel and C taking turns on one core."""
+    if c_program.compiler() is None:
+        for opponent in ("random", "perfect"):
+            yield Figure(f"learning against {opponent}, of C", "no C compiler here", f">= {TARGET}", None)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program = c_program.build(Path(folder))
+        for opponent in ("random", "perfect"):
+            yield _against(opponent, program, Path(folder) / opponent)
+
+
+def _against(opponent_slug: str, program: Path, tables: Path) -> Figure:
+    game, opponent, rule = game_get("noughts-and-crosses"), OPPONENTS[opponent_slug], PRESETS["michie-1961"].rule
+    boxes = boxes_compile(game, Side.FIRST, rule)
+    c_program.write_tables(tables, course_compile(game, Side.FIRST, rule, opponent), RandomSource(SEED))
+    train(Memory.fresh(boxes), opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
+
+    ours, theirs = [], []
+    for _ in range(N_ROUNDS):
+        memory, rng = Memory.fresh(boxes), RandomSource(SEED)
+        begin = time.perf_counter()
+        train(memory, opponent, N_GAMES, rng)
+        ours.append(N_GAMES / (time.perf_counter() - begin))
+        in_c = c_program.run(program, tables, N_GAMES)
+        theirs.append(N_GAMES / in_c.seconds)
+        _must_be_equal(memory, rng, in_c)
+    ratios = [kernel / c for kernel, c in zip(ours, theirs, strict=True)]
+    speeds = f"{statistics.median(ours) / 1e6:.1f} of {statistics.median(theirs) / 1e6:.1f} M games/s"
+    return Figure(
+        f"learning against {opponent_slug}, of C",
+        f"{spread(ratios)}: {speeds}, same beads",
+        f">= {TARGET}",
+        statistics.median(ratios) >= TARGET,
+    )
+
+
+def _must_be_equal(memory: Memory, rng: RandomSource, in_c: c_program.CRun) -> None:
+    """A faster program that learns something else would be no yardstick.
+
+    Raises:
+        AssertionError: the C program ended with another bead, draw, total or random word.
+    """
+    assert in_c.words == rng.words, f"the random sources parted: {in_c.words} in C, {rng.words} here"
+    for name in ("beads", "draws", "totals"):
+        assert np.array_equal(getattr(in_c, name), getattr(memory, name)), f"the C program has other {name}"

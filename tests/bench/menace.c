@@ -1,0 +1,171 @@
+/* MENACE learning from game after game, in C: the yardstick for the compiled Python loop.
+ *
+ *     cc -O3 -o menace menace.c && ./menace TABLES GAMES
+ *
+ * TABLES is what tests/bench/c_program.py writes: the machine's boxes, the opponent's replies, the rule and the
+ * random state, as whole numbers in text. The same algorithm as learning/kernels/learning.py for a machine that
+ * resigns (or refills its box) when it finds no bead: one random word per choice, beads, draws and totals brought up
+ * to date after every game. Prints the seconds the games took, then everything that was learnt, to be compared.
+ */
+
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { WIN, DRAW, LOSS };
+enum { MAX_VISITS = 64 };
+
+/* A target: 0 … n_boxes-1 opens that box, n_boxes + node is the opponent's turn, -1 -2 -3 is a win, draw, loss. */
+static int32_t n_boxes, n_slots, n_nodes, n_replies, start;
+static int32_t reward[3], least, most;
+static int32_t *slot_indptr, *slot_box, *slot_target, *refills, *initial, *reply_indptr, *reply_target;
+static int32_t *beads;
+static int64_t *draws, *totals;
+static int64_t tally[3];
+static uint64_t state[2];
+
+static inline uint64_t rotate(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
+
+/* xoroshiro128++ 1.0 (Blackman and Vigna, public domain). */
+static inline uint64_t next_word(uint64_t *a, uint64_t *b)
+{
+    uint64_t x = *a, y = *b;
+    uint64_t word = rotate(x + y, 17) + x;
+    y ^= x;
+    *a = rotate(x, 49) ^ y ^ (y << 21);
+    *b = rotate(y, 28);
+    return word;
+}
+
+static inline int64_t below(uint64_t word, int64_t n) { return (int64_t)(((word >> 32) * (uint64_t)n) >> 32); }
+
+static void train(int64_t n_games)
+{
+    uint64_t a = state[0], b = state[1];
+    for (int64_t game = 0; game < n_games; game++) {
+        int32_t path[MAX_VISITS];
+        int n_visits = 0, result = LOSS;
+        int32_t target = start;
+        for (;;) {
+            if (target >= n_boxes) {
+                int32_t node = target - n_boxes;
+                int32_t first = reply_indptr[node];
+                target = reply_target[first + below(next_word(&a, &b), reply_indptr[node + 1] - first)];
+            } else if (target >= 0) {
+                int32_t slot = slot_indptr[target];
+                int64_t total = totals[target];
+                if (total == 0) {
+                    if (!refills[target])
+                        break; /* It resigns, and that is a loss. */
+                    for (int32_t s = slot; s < slot_indptr[target + 1]; s++) {
+                        beads[s] = initial[s];
+                        total += initial[s];
+                    }
+                    totals[target] = total;
+                }
+                int64_t ticket = below(next_word(&a, &b), total);
+                while (ticket >= beads[slot])
+                    ticket -= beads[slot++];
+                path[n_visits++] = slot;
+                target = slot_target[slot];
+            } else {
+                result = -1 - target;
+                break;
+            }
+        }
+        tally[result]++;
+        for (int visit = 0; visit < n_visits; visit++) {
+            int32_t slot = path[visit];
+            int32_t count = beads[slot] + reward[result];
+            count = count < least ? least : count;
+            count = count > most ? most : count;
+            totals[slot_box[slot]] += count - beads[slot];
+            beads[slot] = count;
+            draws[slot]++;
+        }
+    }
+    state[0] = a;
+    state[1] = b;
+}
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        perror("menace");
+        exit(1);
+    }
+    return memory;
+}
+
+static int32_t *read_numbers(FILE *file, int32_t count)
+{
+    int32_t *numbers = allocate((size_t)count, sizeof *numbers);
+    for (int32_t i = 0; i < count; i++)
+        if (fscanf(file, "%" SCNd32, &numbers[i]) != 1) {
+            fprintf(stderr, "menace: the tables end too soon\n");
+            exit(1);
+        }
+    return numbers;
+}
+
+static void read_tables(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%" SCNu64 " %" SCNu64, &state[0], &state[1]) != 2) {
+        fprintf(stderr, "menace: cannot read %s\n", path);
+        exit(1);
+    }
+    int32_t *head = read_numbers(file, 10);
+    n_boxes = head[0], n_slots = head[1], n_nodes = head[2], n_replies = head[3], start = head[4];
+    reward[WIN] = head[5], reward[DRAW] = head[6], reward[LOSS] = head[7], least = head[8], most = head[9];
+    slot_indptr = read_numbers(file, n_boxes + 1);
+    slot_target = read_numbers(file, n_slots);
+    refills = read_numbers(file, n_boxes);
+    initial = read_numbers(file, n_slots);
+    reply_indptr = read_numbers(file, n_nodes + 1);
+    reply_target = read_numbers(file, n_replies);
+    fclose(file);
+    free(head);
+
+    slot_box = allocate((size_t)n_slots, sizeof *slot_box);
+    beads = allocate((size_t)n_slots, sizeof *beads);
+    draws = allocate((size_t)n_slots, sizeof *draws);
+    totals = allocate((size_t)n_boxes, sizeof *totals);
+    for (int32_t box = 0; box < n_boxes; box++)
+        for (int32_t slot = slot_indptr[box]; slot < slot_indptr[box + 1]; slot++) {
+            slot_box[slot] = box;
+            beads[slot] = initial[slot];
+            totals[box] += initial[slot];
+        }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: menace TABLES GAMES\n");
+        return 2;
+    }
+    read_tables(argv[1]);
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    train(strtoll(argv[2], NULL, 10));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("%.9f\n", (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+    printf("%" PRIu64 " %" PRIu64 "\n", state[0], state[1]);
+    printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", tally[WIN], tally[DRAW], tally[LOSS]);
+    for (int32_t slot = 0; slot < n_slots; slot++)
+        printf("%" PRId32 " ", beads[slot]);
+    printf("\n");
+    for (int32_t slot = 0; slot < n_slots; slot++)
+        printf("%" PRId64 " ", draws[slot]);
+    printf("\n");
+    for (int32_t box = 0; box < n_boxes; box++)
+        printf("%" PRId64 " ", totals[box]);
+    printf("\n");
+    return 0;
+}

@@ -1,0 +1,53 @@
+"""Whether the second start of the program finds its kernels compiled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+
+from tests.bench.figures import Figure
+
+FIRST_CALL = """
+import time
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.kernels.learning import train_on_course
+from learning.kernels.random_source import RandomSource
+from learning.machines.presets import PRESETS
+from learning.opponents.registry import OPPONENTS
+from learning.training.batch import train
+from learning.training.memory import Memory
+from learning.training.tables import boxes_compile, course_compile
+
+game, rule, opponent = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule, OPPONENTS["random"]
+memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))
+course_compile(game, Side.FIRST, rule, opponent)
+begin = time.perf_counter()
+train(memory, opponent, 1, RandomSource(1))
+print(time.perf_counter() - begin, sum(train_on_course.stats.cache_misses.values()))
+"""
+
+
+def second_start() -> Iterator[Figure]:
+    """The first training call of a process, with an empty cache and then in a second process with what that left."""
+    with tempfile.TemporaryDirectory() as cache:
+        (cold, _), (warm, compiled) = _first_call(cache), _first_call(cache)
+    yield Figure(
+        "first training call, second start",
+        f"{1000 * warm:.0f} ms, {compiled} compiled (first start: {1000 * cold:.0f} ms)",
+        "0 compiled",
+        compiled == 0,
+    )
+
+
+def _first_call(cache: str) -> tuple[float, int]:
+    """Seconds of the first call in a new process, and how many kernels it had to compile."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    printed = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL], env=environment, check=True, capture_output=True, text=True
+    ).stdout
+    seconds, compiled = printed.split()
+    return float(seconds), int(compiled)
