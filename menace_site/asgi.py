@@ -1,8 +1,6 @@
 """The ASGI application: pages and API through Django, sockets through Channels."""
 
 import os
-from importlib import import_module
-from importlib.util import find_spec
 
 from django.core.asgi import get_asgi_application
 
@@ -15,15 +13,13 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
+import games.routing  # noqa: E402
+import learning.routing  # noqa: E402
 from menace_site.boundary import BodyLimit, SocketBoundary, close_unknown  # noqa: E402
 
 websocket_urlpatterns = [
-    *(
-        pattern
-        for app in ("games", "learning")
-        if find_spec(f"{app}.routing")
-        for pattern in import_module(f"{app}.routing").websocket_urlpatterns
-    ),
+    *games.routing.websocket_urlpatterns,
+    *learning.routing.websocket_urlpatterns,
     re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
 

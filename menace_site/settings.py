@@ -278,6 +278,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Matchbox learning machines: play them, train them, open their boxes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -6,7 +6,7 @@ second start. Each step leaves alone what is there already.
 
 from typing import Any
 
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 
@@ -16,6 +16,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
-        for command in ("warm_kernels", "pretrain"):
-            if command in get_commands():
-                call_command(command)
+        call_command("warm_kernels")
+        call_command("pretrain")
