@@ -16,7 +16,7 @@ RESIGNATION = "resignation"
 EMPTY_BOX = "empty_box"
 
 MATCH_REASONS = {
-    RESIGNATION: "the other side resigned",
+    RESIGNATION: "the loser resigned",
     EMPTY_BOX: "the machine found no bead in its box and resigned",
 }
 """Why a match ended where it is not the rules that say so."""

@@ -122,7 +122,7 @@ class Box(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="boxes")
     position = models.CharField(max_length=100)
     ply = models.PositiveSmallIntegerField()
-    move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 0 for its first move.")
+    move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 1 for its first move.")
     start = ArrayField(models.IntegerField(), help_text="Beads it was laid out with; differs from the rule in a copy.")
     beads = ArrayField(models.IntegerField())
     draws = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
@@ -131,6 +131,7 @@ class Box(models.Model):
         verbose_name_plural = "boxes"
         constraints = [
             models.UniqueConstraint(name="box_once", fields=["machine", "position"]),
+            models.CheckConstraint(name="box_move_number_counts_from_one", condition=Q(move_number__gte=1)),
             models.CheckConstraint(name="box_beads_not_negative", condition=NoneNegative("beads")),
             models.CheckConstraint(name="box_start_not_negative", condition=NoneNegative("start")),
             models.CheckConstraint(name="box_draws_not_negative", condition=NoneNegative("draws")),

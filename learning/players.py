@@ -154,7 +154,7 @@ class MachinePlayer(SeatPlayer):
             position=key,
             defaults={
                 "ply": machine.rules.ply(machine.rules.decode(key)),
-                "move_number": player.cabinet.move_number(machine.rules.decode(key)),
+                "move_number": player.cabinet.move_number(machine.rules.decode(key)) + 1,
                 "start": beads,
                 "beads": beads,
                 "draws": [0] * len(beads),

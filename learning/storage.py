@@ -116,7 +116,7 @@ def _boxes_upsert(
                 machine.pk,
                 keys,
                 [game.ply(game.decode(key)) for key in keys],
-                table.move_number[list(boxes)].tolist(),
+                (table.move_number[list(boxes)] + 1).tolist(),
                 *(
                     [f"{{{','.join(map(str, numbers[s].tolist()))}}}" for s in slots]
                     for numbers in (start, memory.beads, memory.draws)

@@ -15,10 +15,9 @@ from learning.runner import run_claim, run_execute
 logger = logging.getLogger(__name__)
 
 QUEUED_TOO_LONG_S = 10
-REAP_EVERY_S = 5
 
 
-@shared_task(queue="bulk")
+@shared_task
 def training_run_execute(run_id: int) -> None:
     """Train a run to its end, unless somebody else has it."""
     run = run_claim(run_id)
@@ -34,7 +33,7 @@ def training_run_execute(run_id: int) -> None:
         raise
 
 
-@shared_task(queue="default")
+@shared_task
 def training_runs_reap() -> int:
     """Knock again for runs that wait too long or whose worker has died; how many."""
     now = timezone.now()

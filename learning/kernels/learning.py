@@ -19,8 +19,6 @@ from learning.kernels.jit import inlined, kernel
 from learning.kernels.random_source import below, next_word
 
 WIN, DRAW, LOSS, REMOVED = 0, 1, 2, 3
-MAX_VISITS = 64
-"""No game of the registry lets one side open more boxes than this in one game."""
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)
@@ -157,7 +155,7 @@ def train_on_course(
 ) -> None:
     """Play ``n_games`` against an opponent whose replies are equally likely, learning after every game."""
     n_boxes = len(totals)
-    path = np.empty(MAX_VISITS, dtype=np.uint64)
+    path = np.empty(n_boxes, dtype=np.uint64)  # No position comes twice in a game, so no box does.
     a, b = words[0], words[1]
     for _ in range(n_games):
         n_visits = ZERO
@@ -261,7 +259,10 @@ def train_pair(
     words: NDArray[np.uint64],
 ) -> None:
     """Play ``n_games`` between two machines on one graph; each learns unless it is frozen."""
-    paths = np.empty(MAX_VISITS, dtype=np.uint64), np.empty(MAX_VISITS, dtype=np.uint64)
+    paths = (
+        np.empty(len(first_player.totals), dtype=np.uint64),
+        np.empty(len(second_player.totals), dtype=np.uint64),
+    )
     a, b = words[0], words[1]
     for _ in range(n_games):
         n_first, n_second = ZERO, ZERO

@@ -63,7 +63,11 @@ class Graph:
 
 @cache
 def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
-    """The graph of a game, by breadth-first search from the start."""
+    """The graph of a game, by breadth-first search from the start.
+
+    Raises:
+        ValueError: a position can come again, so games have no bound and there is no such graph.
+    """
     fold = game.canonical if reduced else _as_it_lies
     start = fold(game.initial_position())
     replies: dict[Any, list[Any]] = {}
@@ -99,7 +103,7 @@ def _topological_order(replies: dict[Any, list[Any]], start: Any, game: Game[Any
             if position in replies:
                 n_ways_in[position] += 1
     order: list[Any] = []
-    layer = [start]
+    layer = [start] if n_ways_in[start] == 0 else []
     while layer:
         layer.sort(key=game.encode)
         order += layer
@@ -111,6 +115,8 @@ def _topological_order(replies: dict[Any, list[Any]], start: Any, game: Game[Any
                     if n_ways_in[after_move] == 0:
                         ready.append(after_move)
         layer = ready
+    if len(order) != len(replies):
+        raise ValueError(f"positions of {game.slug} can come again in a game; kernels play only games where none can")
     return order
 
 

@@ -69,7 +69,7 @@ def test_resign_and_play_again_with_sides_swapped(api: APIClient) -> None:
     base = f"/api/rooms/{answer['code']}"
     assert api.post(f"{base}/reset", {}, headers=headers).json()["code"] == "match_not_finished"
     resigned = api.post(f"{base}/resign", {}, headers=headers).json()
-    assert resigned["outcome"] == {"winner": "O", "termination": "resignation", "reason": "the other side resigned"}
+    assert resigned["outcome"] == {"winner": "O", "termination": "resignation", "reason": "the loser resigned"}
     again = api.post(f"{base}/reset", {"swap": True}, headers=headers).json()
     assert (again["number"], again["ply"], again["seats"][1]["kind"]) == (2, 1, "human")
 

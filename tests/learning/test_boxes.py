@@ -14,7 +14,7 @@ from learning.machines.menace import Menace, Result
 from learning.machines.presets import PRESETS
 from learning.machines.rule import BoxSet, Rule
 from learning.training.tables import boxes_compile, graph_compile
-from tests.learning.remembered import GAME
+from tests.learning.remembered import GAME, RememberedGame
 from tests.rules.walks import reachable
 
 REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]
@@ -228,6 +228,21 @@ def test_the_compiled_boxes_are_those_of_the_cabinet():
                 slots = slice(table.slot_indptr[box], table.slot_indptr[box + 1])
                 assert table.initial[slots].tolist() == cabinet.initial_beads(GAME.decode(key))
                 assert set(table.slot_box[slots]) == {box}
+
+
+class NeverEnding(RememberedGame):
+    """Noughts and crosses in which the third move wipes the board."""
+
+    def __init__(self):
+        """Remember nothing."""
+
+    def apply(self, position, move):
+        return self.initial_position() if self.ply(position) == 2 else super().apply(position, move)
+
+
+def test_a_game_in_which_positions_come_again_has_no_graph():
+    with pytest.raises(ValueError, match="can come again"):
+        graph_compile(NeverEnding(), reduced=True)
 
 
 @pytest.mark.parametrize(("reduced", "n_nodes"), [(True, 627), (False, 4_520)])

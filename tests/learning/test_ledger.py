@@ -1,0 +1,279 @@
+"""Every bead has a cause, and the sum always fits: live matches, training, both at once."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection
+
+from games import services
+from games.models import Match
+from games.rules.base import Side
+from games.selectors import room_get, room_view
+from learning.machines.menace import Draw as Drawn
+from learning.machines.menace import Menace, Result
+from learning.machines.rule import OpenBoxes, Rule, WhenEmpty
+from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
+from learning.runner import run_claim, run_execute
+from learning.selectors import ledger_errors
+from learning.services import machine_clone, machine_create, training_run_start
+from learning.storage import memory_load
+from tests.factories import NC, guest, house, in_memory, machine, play, play_out, room, trained
+
+
+def against(learner: Machine, **options: Any) -> services.Seated:
+    """A match of a guest against a machine, on the side it leaves free."""
+    return room("machine", side=Side(learner.side).other, machine=learner.slug, **options)
+
+
+@pytest.mark.django_db
+class TestMatch:
+    def test_a_match_teaches_what_the_readable_machine_learns(self) -> None:
+        for seed in range(20):
+            learner = machine()
+            seated = against(learner)
+            Match.objects.filter(room=seated.room).update(seed=seed)
+            state = play_out(seated.room.code, guest())
+
+            draws = [
+                Drawn(d.box.position, tuple(d.beads), d.slot)
+                for d in Draw.objects.filter(machine=learner).order_by("ply").select_related("box")
+            ]
+            readable = Menace(learner.rules, Side(learner.side), learner.learning_rule)
+            for draw in draws:
+                readable.open_box(readable.game.decode(draw.box))
+            winner = state["outcome"]["winner"]
+            result = Result.DRAW if winner is None else Result.WIN if winner == "O" else Result.LOSS
+            readable.restock(draws, result)
+            stored = dict(learner.boxes.values_list("position", "beads"))
+            assert {key: stored[key] for key in readable.boxes} == readable.boxes
+        assert ledger_errors() == []
+
+    def test_its_lesson_lists_every_change_with_its_match(self) -> None:
+        learner = machine()
+        seated = against(learner)
+        play_out(seated.room.code, guest())
+        lesson = Lesson.objects.get()
+        assert (lesson.number, lesson.kind, lesson.match, lesson.run) == (1, "match", Match.objects.get(), None)
+        learner.refresh_from_db()
+        assert learner.n_games == learner.n_wins + learner.n_draws + learner.n_losses == 1
+        for change in lesson.changes.select_related("box"):
+            assert change.after == change.box.beads
+            drawn = Draw.objects.get(machine=learner, ply=change.ply)
+            assert change.deltas[drawn.slot] != 0, "only the slot played changes"
+            assert sum(map(bool, change.deltas)) == 1
+
+    def test_draws_are_counted_by_slot(self) -> None:
+        learner = machine()
+        for _ in range(3):
+            play_out(against(learner).room.code, guest())
+        n_drawn = Draw.objects.filter(machine=learner, slot__isnull=False).count()
+        assert sum(sum(box.draws) for box in learner.boxes.all()) == n_drawn
+
+    def test_a_machine_that_meets_boxes_as_it_goes_opens_them(self) -> None:
+        learner = machine_create(game=NC, side=Side.FIRST, name="HER", rule=Rule(open_boxes=OpenBoxes.WHEN_MET))
+        assert learner.boxes.count() == 0
+        against(learner)
+        (box,) = learner.boxes.all()
+        assert (box.position, box.start, box.move_number) == (".........", [4, 4, 4], 1)
+
+    def test_an_empty_box_is_refilled_with_the_match_as_its_cause(self) -> None:
+        learner = machine_create(game=NC, side=Side.FIRST, name="M", rule=Rule(when_empty=WhenEmpty.REFILL))
+        Box.objects.filter(machine=learner, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
+        seated = against(learner)
+        lesson = Lesson.objects.get()
+        assert (lesson.kind, lesson.match.room_id) == ("refill", seated.room.pk)
+        assert Change.objects.get().deltas == [4, 4, 4]
+        assert ledger_errors() == []
+        state = play_out(seated.room.code, guest())
+        assert state["learning"]["draws"][0]["refilled"] is True
+        assert [change["refill"] for change in state["learning"]["changes"]][:3] == [True] * 3
+        assert ledger_errors() == []
+
+    def test_an_empty_box_resigns_and_the_loss_is_learnt_in_the_boxes_before(self) -> None:
+        learner = machine(Side.FIRST)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE learning_box SET beads = array_fill(0, ARRAY[cardinality(beads)]),"
+                " start = array_fill(0, ARRAY[cardinality(beads)]) WHERE machine_id = %s AND move_number = 2",
+                [learner.pk],
+            )
+        seated = against(learner)
+        state = room_view(room_get(seated.room.code))
+        state = play(seated, guest(), state["legal_moves"][0])
+        assert state["outcome"] == {
+            "winner": "O",
+            "termination": "empty_box",
+            "reason": "the machine found no bead in its box and resigned",
+        }
+        assert state["learning"]["draws"][-1]["resigned"] is True
+        assert [change["delta"] for change in state["learning"]["changes"]] == [-1]
+
+    def test_a_frozen_machine_plays_and_stays_as_it_is(self) -> None:
+        learner = machine()
+        Machine.objects.update(learns=False)
+        before = list(learner.boxes.values_list("beads", flat=True))
+        state = play_out(against(learner).room.code, guest())
+        assert list(learner.boxes.values_list("beads", flat=True)) == before
+        assert not Lesson.objects.exists()
+        assert "frozen" in state["learning"]["lesson"]["sentence"]
+
+    def test_a_fresh_copy_learns_and_the_original_does_not(self) -> None:
+        original = trained(machine())
+        before = list(original.boxes.order_by("pk").values_list("beads", flat=True))
+        seated = against(original, fresh=True)
+        copy = Machine.objects.get(room=seated.room)
+        assert list(copy.boxes.order_by("position").values_list("position", "beads")) == list(
+            original.boxes.order_by("position").values_list("position", "beads")
+        )
+        play_out(seated.room.code, guest())
+        services.room_reset(code=seated.room.code, person=guest())
+        play_out(seated.room.code, guest())
+        assert Machine.objects.filter(room=seated.room).count() == 1, "a rematch keeps the copy"
+        assert copy.lessons.count() == 2
+        assert list(original.boxes.order_by("pk").values_list("beads", flat=True)) == before
+        assert ledger_errors() == []
+
+    def test_the_houses_machines_swap_sides_and_a_single_machine_cannot(self) -> None:
+        house()
+        seated = room("menace")
+        play_out(seated.room.code, guest())
+        state = services.room_reset(code=seated.room.code, person=guest(), swap=True)
+        assert [seat["kind"] for seat in state["seats"]] == ["machine", "human"]
+        assert state["ply"] == 1
+        alone = against(machine())
+        state = play_out(alone.room.code, guest())
+        assert state["can_swap"] is False
+        with pytest.raises(services.exceptions.CannotSwapError):
+            services.room_reset(code=alone.room.code, person=guest(), swap=True)
+
+    def test_a_resignation_is_a_game_won(self) -> None:
+        learner = machine()
+        seated = against(learner)
+        play(seated, guest(), "5")
+        services.match_resign(code=seated.room.code, person=guest())
+        assert Lesson.objects.get().n_wins == 1
+        assert [c.deltas[Draw.objects.get().slot] for c in Change.objects.all()] == [3]
+
+
+@pytest.mark.django_db
+class TestDatabase:
+    def refused(self, name: str, write: Callable[[], Any]) -> None:
+        with pytest.raises(IntegrityError, match=name):
+            write()
+
+    def test_no_negative_beads(self) -> None:
+        learner = machine()
+        self.refused("box_beads_not_negative", lambda: learner.boxes.filter(ply=1).update(beads=[-1] * 5))
+
+    def test_beads_stay_aligned(self) -> None:
+        learner = machine()
+        self.refused("box_beads_aligned", lambda: learner.boxes.update(beads=[1]))
+
+    def test_one_box_a_position(self) -> None:
+        box = machine().boxes.all()[0]
+        box.pk = None
+        self.refused("box_once", box.save)
+
+    def test_a_lesson_has_exactly_one_cause(self) -> None:
+        learner = machine()
+        self.refused("lesson_has_one_cause", lambda: Lesson.objects.create(machine=learner, number=1, kind="match"))
+
+    def test_a_match_teaches_once(self) -> None:
+        learner = machine()
+        play_out(against(learner).room.code, guest())
+        again = Lesson.objects.get()
+        again.pk, again.number = None, 2
+        self.refused("lesson_match_once", again.save)
+
+    def test_games_add_up(self) -> None:
+        learner = machine()
+        self.refused("machine_games_add_up", lambda: Machine.objects.filter(pk=learner.pk).update(n_wins=1))
+
+    def test_a_run_is_never_overdone(self) -> None:
+        run = training_run_start(machine=machine().slug, opponent="random", games=10, seed=1, enqueue=False)
+        self.refused("run_not_overdone", lambda: TrainingRun.objects.filter(pk=run.pk).update(games_done=11, n_wins=11))
+
+
+@pytest.mark.django_db
+def test_the_audit_finds_a_bead_without_a_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    learner = trained(machine())
+    call_command("audit")
+    assert "289 boxes add up" in capsys.readouterr().out
+    box = learner.boxes.all()[0]
+    box.beads[0] += 1
+    box.save()
+    with pytest.raises(CommandError, match=f"1 boxes do not add up, by id: {box.pk}"):
+        call_command("audit")
+
+
+@pytest.mark.django_db
+def test_a_copy_begins_a_ledger_of_its_own() -> None:
+    original = trained(machine())
+    copy = machine_clone(machine_id=original.pk, name="copy")
+    trained(copy, games=500, seed=2)
+    assert [lesson.number for lesson in copy.lessons.all()] == [1]
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twenty_matches_and_two_runs_at_once_lose_nothing_and_never_deadlock() -> None:
+    learner = machine()
+    runs = [
+        training_run_start(machine=learner.slug, opponent=opponent, games=200_000, seed=seed, enqueue=False)
+        for seed, opponent in ((1, "random"), (2, "perfect"))
+    ]
+    faults: list[BaseException] = []
+    start = threading.Barrier(22)
+
+    def guarded(work: Callable[[], Any]) -> threading.Thread:
+        def run() -> None:
+            try:
+                start.wait(timeout=60)
+                work()
+            except BaseException as error:
+                faults.append(error)
+            finally:
+                connection.close()
+
+        return threading.Thread(target=run)
+
+    def match(number: int) -> Callable[[], Any]:
+        def work() -> None:
+            seated = room("machine", guest(number), machine=learner.slug)
+            play_out(seated.room.code, guest(number))
+
+        return work
+
+    def training(run: TrainingRun) -> Callable[[], Any]:
+        def work() -> None:
+            claimed = run_claim(run.pk)
+            assert claimed is not None
+            run_execute(claimed)
+
+        return work
+
+    threads = [guarded(match(n)) for n in range(20)] + [guarded(training(run)) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    learner.refresh_from_db()
+    assert learner.n_games == 400_000 + 20
+    assert Lesson.objects.filter(machine=learner, kind="match").count() == 20
+    assert list(learner.lessons.order_by("number").values_list("number", flat=True)) == list(
+        range(1, learner.n_lessons + 1)
+    )
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_training_stores_exactly_what_the_kernel_leaves() -> None:
+    learner = trained(machine(), games=2000, seed=5, opponent="perfect")
+    memory, expected = memory_load(learner), in_memory(learner, 2000, 5, "perfect")
+    assert (memory.beads == expected.beads).all()
+    assert (memory.draws == expected.draws).all()
+    assert ledger_errors() == []

@@ -1,0 +1,235 @@
+"""Training runs: one road in process and through a worker, interrupted and taken up again, claimed once."""
+
+import os
+import signal
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from games.rules.base import Side
+from learning import runner, tasks
+from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
+from learning.models import Lesson, Machine, RunStatus, TrainingRun
+from learning.runner import Pace, RunLostError, run_chunk, run_claim, run_execute
+from learning.selectors import ledger_errors, machine_strength
+from learning.services import training_run_cancel, training_run_start
+from learning.storage import memory_load
+from menace_site.processes import is_dead, wait_until
+from tests.conftest import StartWorker
+from tests.factories import house, in_memory, machine, trained
+
+pytestmark = pytest.mark.django_db
+
+
+def started(learner: Machine, games: int = 5000, opponent: str = "random", **options: Any) -> TrainingRun:
+    return training_run_start(machine=learner.slug, opponent=opponent, games=games, seed=3, enqueue=False, **options)
+
+
+def claimed(run: TrainingRun) -> TrainingRun:
+    mine = run_claim(run.pk)
+    assert mine is not None
+    return mine
+
+
+def beads(learner: Machine) -> list[list[int]]:
+    return list(learner.boxes.order_by("position").values_list("beads", flat=True))
+
+
+def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
+    whole, pieces = trained(machine(), 5000, 3), machine()
+    run = claimed(started(pieces))
+    while run.status == RunStatus.RUNNING:
+        run = run_chunk(run, Pace(n_games=700))
+    assert beads(pieces) == beads(whole)
+    assert Lesson.objects.filter(machine=pieces).count() == 8
+    assert ledger_errors() == []
+
+
+def test_a_run_whose_worker_died_is_taken_up_where_it_stopped() -> None:
+    learner = machine()
+    run = run_chunk(claimed(started(learner)), Pace(n_games=1234))
+    assert run_claim(run.pk) is None, "the lease still holds"
+    TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    successor = claimed(run)
+    assert successor.games_done == 1234
+    run_execute(successor)
+    assert beads(learner) == beads(trained(machine(), 5000, 3))
+
+
+def test_a_worker_that_comes_back_late_finds_its_run_taken() -> None:
+    learner = machine()
+    late = run_chunk(claimed(started(learner)), Pace(n_games=1000))
+    TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    claimed(late)
+    before = beads(learner)
+    with pytest.raises(RunLostError):
+        run_chunk(late, Pace(n_games=1000))
+    assert beads(learner) == before
+
+
+def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
+    learner = machine()
+    run = started(learner)
+    tasks.training_run_execute(run.pk)
+    after = beads(learner)
+    tasks.training_run_execute(run.pk)
+    assert beads(learner) == after
+    learner.refresh_from_db()
+    assert learner.n_games == 5000
+
+
+def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> None:
+    learner = machine()
+    run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
+    assert training_run_cancel(run_id=run.pk) is True
+    run = run_execute(run)
+    assert (run.status, run.games_done) == (RunStatus.CANCELLED, 1000)
+    assert training_run_cancel(run_id=run.pk) is False
+    assert (memory_load(learner).beads == in_memory(learner, 1000, 3).beads).all()
+
+
+def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    run = started(machine())
+    monkeypatch.setitem(runner.OPPONENTS, "random", None)  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        tasks.training_run_execute(run.pk)
+    run.refresh_from_db()
+    assert run.status == RunStatus.FAILED
+    assert run.error.startswith("AttributeError")
+    assert run.finished_at is not None
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_two_machines_train_against_each_other(learns: bool) -> None:
+    first, second = machine(Side.FIRST), machine(Side.SECOND)
+    before = beads(second)
+    run = run_execute(claimed(started(first, 3000, second.slug, opponent_learns=learns)))
+    assert run.games_done == 3000
+    second.refresh_from_db()
+    assert second.n_games == (3000 if learns else 0)
+    assert (beads(second) != before) is learns
+    assert ledger_errors() == []
+
+
+def test_training_against_the_other_side_from_the_second_players_view() -> None:
+    first, second = machine(Side.FIRST), machine(Side.SECOND)
+    run = run_execute(claimed(started(second, 1000, first.slug, opponent_learns=True)))
+    first.refresh_from_db()
+    assert (run.n_wins, run.n_draws, run.n_losses) == (first.n_losses, first.n_draws, first.n_wins)
+
+
+REFUSED = [
+    ({"machine": "nowhere"}, MachineNotFoundError),
+    ({"opponent": "nobody"}, MachineNotFoundError),
+    ({"games": 0}, TrainingRefusedError),
+    ({"games": 10**12}, TrainingRefusedError),
+    ({"seed": -1}, TrainingRefusedError),
+    ({"seed": 1 << 63}, TrainingRefusedError),
+    ({"opponent": "same"}, MachineWrongSideError),
+    ({"opponent": "raw"}, TrainingRefusedError),
+]
+
+
+@pytest.mark.parametrize(("wrong", "error"), REFUSED)
+def test_a_run_that_cannot_be_done_is_refused_and_not_stored(wrong: dict[str, Any], error: type[Exception]) -> None:
+    machine(Side.FIRST, slug="learner")
+    machine(Side.FIRST, slug="same")
+    machine(Side.SECOND, "apl-notebook", slug="raw")
+    right: dict[str, Any] = {"machine": "learner", "opponent": "random", "games": 1, "seed": 1, "enqueue": False}
+    with pytest.raises(error):
+        training_run_start(**{**right, **wrong})
+    assert not TrainingRun.objects.exists()
+    training_run_start(**right)
+
+
+def test_a_frozen_machine_is_not_trained() -> None:
+    learner = machine(learns=False)
+    with pytest.raises(TrainingRefusedError, match="frozen"):
+        started(learner)
+
+
+def test_the_reaper_knocks_for_runs_that_wait_too_long_or_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+    waiting, left, fresh, running = (started(machine()) for _ in range(4))
+    TrainingRun.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(minutes=1))
+    for run, lease_s in ((left, -1), (running, 60)):
+        TrainingRun.objects.filter(pk=run.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
+    knocked: list[int] = []
+    monkeypatch.setattr(tasks.training_run_execute, "apply_async", lambda args, **_: knocked.append(args[0]))
+    assert tasks.training_runs_reap() == 2
+    assert set(knocked) == {waiting.pk, left.pk}
+    assert fresh.pk not in knocked
+
+
+def test_the_pace_follows_the_machine() -> None:
+    pace = Pace(n_games=1000)
+    pace.adapt(0.05)
+    assert pace.n_games == 2000
+    pace.adapt(0.2)
+    assert pace.n_games == 1000
+    pace.adapt(0.0)
+    assert pace.n_games == 4000, "never more than four times as many"
+
+
+def test_train_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    learner = machine()
+    call_command("train", learner.slug, "--games", "2000", "--opponent", "perfect", "--seed", "5")
+    printed = capsys.readouterr().out
+    assert "2,000/2,000 games" in printed
+    assert "seed 5" in printed
+    assert (memory_load(learner).beads == in_memory(learner, 2000, 5, "perfect").beads).all()
+    with pytest.raises(CommandError, match="There is no machine 'nowhere'"):
+        call_command("train", "nowhere", "--games", "1")
+
+
+def test_pretraining_makes_the_houses_machines_once() -> None:
+    call_command("pretrain")
+    call_command("pretrain")
+    first, second = Machine.objects.order_by("side")
+    assert (first.slug, first.n_games, first.boxes.count()) == ("menace-first", 50_000, 304)
+    assert (second.slug, second.n_games, second.boxes.count()) == ("menace-second", 50_000, 289)
+    assert machine_strength(first)["random"]["win"] > 0.85
+    assert machine_strength(second)["perfect"]["draw"] > 0.95
+
+
+def test_an_interrupted_pretraining_goes_on() -> None:
+    learner = house()[Side.FIRST]
+    assert learner.n_games == 0
+    call_command("pretrain")
+    learner.refresh_from_db()
+    assert learner.n_games == 0, "a machine without a run of its own is somebody's, and left alone"
+    Machine.objects.all().delete()
+    call_command("pretrain")
+    run = TrainingRun.objects.get(machine__slug="menace-first")
+    assert run.status == RunStatus.FINISHED
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_run_whose_workers_are_killed_three_times_ends_with_the_beads_of_an_uninterrupted_one(
+    start_worker: StartWorker,
+) -> None:
+    games = 40_000_000
+    learner = machine()
+    run = training_run_start(machine=learner.slug, opponent="random", games=games, seed=3)
+    for part in (1, 2, 3):
+        worker = start_worker()
+        tasks.training_runs_reap()
+        assert wait_until(lambda part=part: done(run) >= part * games // 5, timeout_s=60)
+        os.killpg(worker.pid, signal.SIGKILL)
+        assert wait_until(lambda worker=worker: is_dead(worker), timeout_s=10)
+        # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
+        TrainingRun.objects.filter(pk=run.pk).update(lease_until=timezone.now())
+    start_worker()
+    tasks.training_runs_reap()
+    assert wait_until(lambda: done(run) == games, timeout_s=60)
+    assert (memory_load(learner).beads == in_memory(learner, games, 3).beads).all()
+    assert ledger_errors() == []
+
+
+def done(run: TrainingRun) -> int:
+    run.refresh_from_db()
+    return run.games_done
