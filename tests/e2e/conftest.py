@@ -50,7 +50,7 @@ class LiveSite:
             lifespan="off",
             log_level="warning",
             timeout_graceful_shutdown=1,
-            ws_max_size=16384,
+            ws_max_size=65536,
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
