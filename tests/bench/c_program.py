@@ -20,7 +20,7 @@ COMMAND = ("-std=c11", "-O3")
 
 @dataclass(frozen=True)
 class CRun:
-    """What the C program printed: how long the games took, and everything it learnt."""
+    """What the C program printed: the processor time of the games, and everything it learnt."""
 
     seconds: float
     words: tuple[int, int]

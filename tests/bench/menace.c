@@ -5,7 +5,8 @@
  * TABLES is what tests/bench/c_program.py writes: the machine's boxes, the opponent's replies, the rule and the
  * random state, as whole numbers in text. The same algorithm as learning/kernels/learning.py for a machine that
  * resigns (or refills its box) when it finds no bead: one random word per choice, beads, draws and totals brought up
- * to date after every game. Prints the seconds the games took, then everything that was learnt, to be compared.
+ * to date after every game. Prints the seconds of processor time that the games took, then everything that was
+ * learnt, to be compared.
  */
 
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
@@ -152,9 +153,9 @@ int main(int argc, char **argv)
     }
     read_tables(argv[1]);
     struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
     train(strtoll(argv[2], NULL, 10));
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     printf("%.9f\n", (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
     printf("%" PRIu64 " %" PRIu64 "\n", state[0], state[1]);
     printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", tally[WIN], tally[DRAW], tally[LOSS]);
