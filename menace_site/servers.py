@@ -347,21 +347,21 @@ def check_given_database(url: str) -> None:
 
 
 @contextlib.contextmanager
-def throwaway_servers(var: Path, *, database: bool, redis: bool) -> Iterator[None]:
-    """Serve the private servers that are asked for while the block runs, fast and without durability."""
+def throwaway_servers(var: Path, *, database: bool, redis: bool, is_durable: bool = False) -> Iterator[None]:
+    """Serve the private servers that are asked for while the block runs; fast, unless durability is measured too."""
     running: dict[subprocess.Popen[bytes], signal.Signals] = {}
     (var / "log").mkdir(parents=True, exist_ok=True)
     try:
         if redis:
             prepare_valkey(var)
             with (var / "log" / "valkey.log").open("ab") as log:
-                valkey = processes.spawn(valkey_command(var, is_durable=False), output=log)
+                valkey = processes.spawn(valkey_command(var, is_durable=is_durable), output=log)
             running[valkey] = signal.SIGTERM
         if database:
             prepare_postgres(var)
             with (var / "log" / "postgres.log").open("ab") as log:
                 postgres = processes.spawn(
-                    postgres_command(var, is_durable=False), output=log, death_signal=signal.SIGINT
+                    postgres_command(var, is_durable=is_durable), output=log, death_signal=signal.SIGINT
                 )
             running[postgres] = signal.SIGINT
             wait_for_postgres(var, postgres)

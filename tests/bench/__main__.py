@@ -13,13 +13,16 @@ from pathlib import Path
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
-from tests.bench import exact_strength, learning_speed, warm_start
+from tests.bench import exact_strength, learning_speed, stored, warm_start
 from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "learning-speed": learning_speed.kernel_and_c,
     "warm-start": warm_start.second_start,
     "exact-strength": exact_strength.of_a_menace,
+    "stored-run": stored.fifty_thousand_games,
+    "live-move": stored.live_move,
+    "match-page": stored.match_page,
 }
 
 

@@ -1,0 +1,178 @@
+"""What needs the whole site: a run with its boxes, a live move over a socket, the match page over the wire.
+
+PostgreSQL and Valkey are started for these benchmarks as ``make run`` starts them: durable.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gzip
+import json
+import os
+import re
+import shutil
+import socket
+import statistics
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urljoin
+
+from tests.bench.figures import Figure, spread
+
+N_RUNS = 7
+N_MATCHES = 60
+
+
+@cache
+def site() -> str:
+    """Start servers, database and web server once for all benchmarks here; the site's address."""
+    var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
+    os.environ.update(BEADBOX_VAR=str(var), BEADBOX_LOCAL="1", BEADBOX_DB_POOL="1")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+    running = contextlib.ExitStack()
+    atexit.register(running.close)
+    running.callback(shutil.rmtree, var, ignore_errors=True)
+
+    from menace_site import servers
+
+    wanted = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
+    running.enter_context(servers.throwaway_servers(var, **wanted, is_durable=True))
+
+    import django
+    import uvicorn
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    call_command("warm_kernels")
+    call_command("pretrain", stdout=open(os.devnull, "w"))  # noqa: SIM115  # closed with the process
+
+    from menace_site.asgi import application
+
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_level="warning"))
+    threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
+    while not server.started:
+        time.sleep(0.01)
+    return f"http://localhost:{listening.getsockname()[1]}"
+
+
+def fifty_thousand_games() -> Iterator[Figure]:
+    """Load 304 boxes, play 50,000 games, store boxes, ledger and random state: the run of ``manage.py train``."""
+    site()
+    from learning.runner import run_claim, run_execute
+    from learning.services import training_run_start
+
+    seconds = []
+    for seed in range(N_RUNS):
+        begin = time.perf_counter()
+        run = training_run_start(machine="menace-first", opponent="random", games=50_000, seed=seed, enqueue=False)
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        assert run_execute(claimed).games_done == 50_000
+        seconds.append(time.perf_counter() - begin)
+    yield Figure(
+        "50,000 games, boxes loaded and stored",
+        f"{spread(seconds, '{:.3f}')} s",
+        "< 0.5 s",
+        statistics.median(seconds) < 0.5,
+    )
+
+
+def live_move() -> Iterator[Figure]:
+    """From a move sent over the socket to the state with MENACE's answer back, stored and broadcast to the room."""
+    from websockets.sync.client import connect
+
+    address = site()
+    milliseconds = []
+    for _ in range(N_MATCHES):
+        body = json.dumps({"opponent": "menace", "side": "X"}).encode()
+        request = urllib.request.Request(f"{address}/api/rooms", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as response:  # our own server
+            room = json.load(response)
+        url = f"{address.replace('http', 'ws')}/api/rooms/{room['code']}/ws?seat_token={room['seat_token']}"
+        with connect(url) as ws:
+            state = json.loads(ws.recv())["data"]["state"]
+            while state["status"] == "playing":
+                move = {"move": state["legal_moves"][0], "ply": state["ply"]}
+                begin = time.perf_counter()
+                ws.send(json.dumps({"type": "move", "data": move}))
+                state = json.loads(ws.recv())["data"]
+                milliseconds.append(1000 * (time.perf_counter() - begin))
+    percentile = statistics.quantiles(milliseconds, n=20)[18]
+    median = statistics.median(milliseconds)
+    yield Figure(
+        "a live move with MENACE's answer",
+        f"{median:.1f} ms (95th percentile {percentile:.1f})",
+        "< 15 ms",
+        median < 15,
+    )
+
+
+class _Resources(HTMLParser):
+    """The addresses that a page makes a browser fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        address = found.get("src") or (found.get("href") if tag == "link" else None)
+        if address:
+            self.addresses.append(address)
+
+
+def match_page() -> Iterator[Figure]:
+    """Every byte of the match page as a browser asks for it: the page, its styles, its modules and what they import."""
+    address = site()
+    body = json.dumps({"opponent": "menace", "side": "O"}).encode()
+    request = urllib.request.Request(f"{address}/api/rooms", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as response:  # our own server
+        code = json.load(response)["code"]
+    page, size = _fetch(f"{address}/rooms/{code}")
+    parser = _Resources()
+    parser.feed(page)
+    todo = [urljoin(address, found) for found in parser.addresses]
+    seen: set[str] = set()
+    foreign = 0
+    while todo:
+        url = todo.pop()
+        if url in seen:
+            continue
+        seen.add(url)
+        if not url.startswith(address):
+            foreign += 1
+            continue
+        text, weight = _fetch(url)
+        size += weight
+        if ".js" in url:
+            todo += [urljoin(url, name) for name in _imports(text)]
+    yield Figure(
+        "the match page over the wire",
+        f"{size / 1000:.0f} kB in {len(seen) + 1} requests, {foreign} to others",
+        "<= 200 kB, 0 to others",
+        size <= 200_000 and foreign == 0,
+    )
+
+
+def _fetch(url: str) -> tuple[str, int]:
+    request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})  # our own server
+    with urllib.request.urlopen(request) as response:
+        raw = response.read()
+        packed = response.headers.get("Content-Encoding") == "gzip"
+        head = sum(len(name) + len(value) + 4 for name, value in response.headers.items())
+    return (gzip.decompress(raw) if packed else raw).decode(), len(raw) + head
+
+
+def _imports(module: str) -> list[str]:
+    return re.findall(r'(?:from|import)\s*\(?["\'](\.{0,2}/[^"\']+)["\']', module)
