@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,20 +97,15 @@ def test_a_path_that_no_socket_could_have_gets_a_short_one(name: str, tmp_path: 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
 @pytest.mark.parametrize("way", servers.WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
-def test_root_runs_postgresql_in_each_way(
-    way: servers.Unprivileged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_runs_postgresql_in_each_way(way: servers.Unprivileged, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "WAYS", (way,))
-    closed = tmp_path / "closed"
-    closed.mkdir()
-    if way is servers.SETPRIV:  # nothing helps it through a directory that is closed to others
-        for directory in (closed, *closed.parents[:-2]):
-            directory.chmod(0o755)
-    else:
-        closed.chmod(0o700)
-    serve_and_ask(closed / "var")
-    serve_and_ask(closed / "var")  # and again, on what it left
-    assert (closed / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or 0)
+    # Not under tmp_path: pytest closes that to others, and the last way gets through no closed directory.
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory)
+        place.chmod(0o755 if way is servers.SETPRIV else 0o700)
+        serve_and_ask(place / "var")
+        serve_and_ask(place / "var")  # and again, on what it left
+        assert (place / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or 0)
 
 
 @pytest.mark.parametrize(("uid", "way"), [(1, servers.Unprivileged()), (4_000_000, servers.NAMESPACE)])
