@@ -35,10 +35,17 @@ def room_get(code: str) -> Room:
 
 
 def match_latest(room: Room) -> Match:
-    """The match that is being played in the room, or was played last."""
+    """The match that is being played in the room, or was played last; its seats (by side) are read with it."""
     match = room.matches.order_by("-number")[0]
     match.room = room
+    seats_read(match)
     return match
+
+
+def seats_read(match: Match) -> list[Seat]:
+    """The seats of a match in order of side; ``match.seats.all()`` gives the same objects from now on."""
+    prefetch_related_objects([match], Prefetch("seats", Seat.objects.order_by("side")))
+    return list(match.seats.all())
 
 
 def swap_allowed(seats: list[Seat]) -> bool:
@@ -57,13 +64,15 @@ def reason_of(match: Match) -> str:
     return MATCH_REASONS.get(termination) or match.room.rules.reasons[termination]
 
 
-def room_view(room: Room) -> dict[str, Any]:
-    """The state of a room as docs/protocol.md describes it: the same for everybody, in a fixed number of queries."""
-    match = match_latest(room)
+def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
+    """The state of a room as docs/protocol.md describes it: the same for everybody, in a fixed number of queries.
+
+    A service that has just changed the room's latest match passes it, with the seats it has read.
+    """
+    match = match or match_latest(room)
+    prefetch_related_objects([match], "plies")  # for automated players too, when they tell how they chose
     game = room.rules
     position = game.decode(match.position)
-    # Read once here; automated players find both on the match when they tell how they chose.
-    prefetch_related_objects([match], Prefetch("seats", Seat.objects.order_by("side")), "plies")
     seats, plies = list(match.seats.all()), list(match.plies.all())
     playing = match.status == MatchStatus.PLAYING
     legal = game.legal_moves(position) if playing else ()

@@ -21,7 +21,7 @@ from games.players import PLAYERS, SeatPlayer
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
-from games.selectors import EMPTY_BOX, RESIGNATION, match_latest, room_view, swap_allowed
+from games.selectors import EMPTY_BOX, RESIGNATION, match_latest, room_view, seats_read, swap_allowed
 
 GUEST_NAME = "Guest"
 
@@ -99,8 +99,8 @@ def room_create(
     own_side = Side(secrets.randbelow(2)) if side is None else side
     room = Room.objects.create(game=game, opponent=opponent, machine=machine[:80], fresh=fresh)
     token = secrets.token_urlsafe(32)
-    _match_start(room, number=1, human_seats={own_side: _seat_of(person, token)}, opponent=opponent)
-    _changed(room)
+    match = _match_start(room, number=1, human_seats={own_side: _seat_of(person, token)}, opponent=opponent)
+    _changed(room, match)
     return Seated(room, own_side, token)
 
 
@@ -123,8 +123,7 @@ def room_join(*, code: str, person: Person) -> Seated:
     free.save()
     match.status = MatchStatus.PLAYING
     match.save(update_fields=["status"])
-    _automated_moves(match, seats)
-    _changed(room)
+    _changed(room, match)
     return Seated(room, Side(free.side), token)
 
 
@@ -155,9 +154,9 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         after = game.play(position, parsed)
     except RulesError as error:
         raise exceptions.MoveRefusedError(error) from None
-    _store_ply(match, seat.side, game.format_move(parsed), game.encode(after))
-    _go_on(match, seats, after)
-    return _changed(room)
+    played = [_ply(match, seat.side, game.format_move(parsed), game.encode(after))]
+    _go_on(match, seats, after, played)
+    return _changed(room, match)
 
 
 @transaction.atomic
@@ -171,7 +170,7 @@ def match_resign(*, code: str, person: Person) -> dict[str, Any]:
     seat = _seat_held(seats, person, match)
     _require_playing(match)
     _finish(match, seats, Outcome(Side(seat.side).other, RESIGNATION))
-    return _changed(room)
+    return _changed(room, match)
 
 
 @transaction.atomic
@@ -188,13 +187,13 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> dict[str, An
     if swap and not swap_allowed(seats):
         raise exceptions.CannotSwapError
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
-    _match_start(room, number=match.number + 1, human_seats=humans, opponent=room.opponent)
-    return _changed(room)
+    match = _match_start(room, number=match.number + 1, human_seats=humans, opponent=room.opponent)
+    return _changed(room, match)
 
 
 def role_of_person(room: Room, person: Person) -> str | None:
     """The role this person has in the room's current match; ``None`` is a spectator."""
-    seats = match_latest(room).seats.order_by("side")
+    seats = match_latest(room).seats.all()
     return next((room.rules.layout.roles[seat.side] for seat in seats if person.holds(seat)), None)
 
 
@@ -209,7 +208,7 @@ def _locked(code: str) -> tuple[Room, Match, list[Seat]]:
     if room is None:
         raise exceptions.RoomNotFoundError
     match = match_latest(room)
-    return room, match, list(match.seats.order_by("side"))
+    return room, match, list(match.seats.all())
 
 
 def _seat_held(seats: list[Seat], person: Person, match: Match) -> Seat:
@@ -239,7 +238,7 @@ def _seat_person(seat: Seat, like: Seat) -> None:
     seat.name, seat.user_id, seat.guest, seat.token_sha256 = like.name, like.user_id, like.guest, like.token_sha256
 
 
-def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], opponent: str) -> None:
+def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], opponent: str) -> Match:
     """Store a new match with its seats; automated players sit and move if it is their turn."""
     automated = opponent_find(opponent, game=room.game)
     start = room.rules.initial_position()
@@ -250,12 +249,10 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], oppo
         status=MatchStatus.WAITING if waiting else MatchStatus.PLAYING,
         position=room.rules.encode(start),
     )
-    seats = []
     for side in Side:
         seat = Seat(match=match, side=side)
         if side in human_seats:
             _seat_person(seat, human_seats[side])
-        seats.append(seat)
         if side in human_seats or automated is None:
             seat.save()
         else:
@@ -263,37 +260,36 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], oppo
             seat.save()
             automated.sit(seat)
     if not waiting:
-        _automated_moves(match, seats)
+        _go_on(match, seats_read(match), start, [])
+    return match
 
 
-def _automated_moves(match: Match, seats: list[Seat]) -> None:
-    """Let automated seats move for as long as it is their turn."""
-    _go_on(match, seats, match.room.rules.decode(match.position))
-
-
-def _go_on(match: Match, seats: list[Seat], position: Any) -> None:
-    """Finish the match if it is over, else let automated seats answer until a person is to move."""
+def _go_on(match: Match, seats: list[Seat], position: Any, played: list[Ply]) -> None:
+    """Let automated seats answer until a person is to move or the match is over; store everything ``played``."""
     game = match.room.rules
-    while (outcome := game.outcome(position)) is None:
-        seat = seats[game.side_to_move(position)]
-        if seat.is_human:
-            return
+    outcome = game.outcome(position)
+    while outcome is None and not (seat := seats[game.side_to_move(position)]).is_human:
         player = PLAYERS[seat.player]
         choice = player.choose(seat, position)
         player.remember(seat, choice)
         if choice.move is None:
-            _finish(match, seats, Outcome(Side(seat.side).other, EMPTY_BOX))
-            return
-        position = game.play(position, choice.move)
-        _store_ply(match, seat.side, game.format_move(choice.move), game.encode(position))
-    _finish(match, seats, outcome)
+            outcome = Outcome(Side(seat.side).other, EMPTY_BOX)
+        else:
+            position = game.play(position, choice.move)
+            played.append(_ply(match, seat.side, game.format_move(choice.move), game.encode(position)))
+            outcome = game.outcome(position)
+    Ply.objects.bulk_create(played)
+    match.save(update_fields=["n_plies", "position"])
+    if outcome is not None:
+        _finish(match, seats, outcome)
 
 
-def _store_ply(match: Match, side: int, move: str, position: str) -> None:
-    Ply.objects.create(match=match, number=match.n_plies, side=side, move=move, position=position)
+def _ply(match: Match, side: int, move: str, position: str) -> Ply:
+    """The match's next ply, not stored yet; the match moves on to the position after it."""
+    ply = Ply(match=match, number=match.n_plies, side=side, move=move, position=position)
     match.n_plies += 1
     match.position = position
-    match.save(update_fields=["n_plies", "position"])
+    return ply
 
 
 def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
@@ -307,11 +303,11 @@ def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
         PLAYERS[slug].finish(match, outcome)
 
 
-def _changed(room: Room) -> dict[str, Any]:
+def _changed(room: Room, match: Match) -> dict[str, Any]:
     """Raise the version, and broadcast the state when the transaction has committed; the state."""
     room.version += 1
     room.changed_at = timezone.now()
     room.save(update_fields=["version", "changed_at"])
-    view = room_view(room)
+    view = room_view(room, match)
     transaction.on_commit(lambda: events.room_changed(room.code, view))
     return view

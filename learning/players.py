@@ -15,6 +15,7 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kernels.random_source import RandomSource
 from learning.machines import menace
 from learning.machines.menace import Menace, Result
+from learning.machines.registry import house_machine
 from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
 from learning.opponents.base import Opponent
 from learning.opponents.registry import OPPONENTS
@@ -95,7 +96,7 @@ class MachinePlayer(SeatPlayer):
     def can_sit(self, seat: Seat, side: Side) -> bool:
         room = seat.match.room
         return side == seat.side or (
-            room.opponent == HousePlayer.slug and machine_of_house(room.game, side) is not None
+            room.opponent == HousePlayer.slug and house_machine(room.game, side) is not None
         )
 
     def choose(self, seat: Seat, position: Any) -> Choice:
