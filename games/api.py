@@ -60,7 +60,7 @@ def _seated(seated: services.Seated, status: int) -> Response:
 class GameListView(PublicView):
     """Every game there is."""
 
-    @extend_schema(responses={200: {"type": "object"}})
+    @extend_schema(operation_id="games_list", responses={200: {"type": "object"}})
     def get(self, request: Request) -> Response:
         """The games, with layout and opponents."""
         games = [game_view(game) for game in GAMES.values()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
+from functools import cache
 from types import UnionType
 from typing import Any, get_type_hints
 
@@ -156,12 +157,18 @@ class Rule:
         """
         if not isinstance(data, Mapping):
             raise RuleError("rule", "must be an object with named fields")
-        hints = get_type_hints(cls)
+        hints = _field_types()
         known = [field.name for field in fields(cls)]
         for name in data:
             if name not in known:
                 raise RuleError(str(name), f"is not a field of a rule; fields are {', '.join(known)}")
         return cls(**{name: _parse(name, hints[name], value) for name, value in data.items()})
+
+
+@cache
+def _field_types() -> dict[str, Any]:
+    """The type of each field of a rule."""
+    return get_type_hints(Rule)
 
 
 def _parse(name: str, hint: Any, value: Any) -> Any:

@@ -1,0 +1,222 @@
+"""Pages of rooms and accounts without a browser: what they answer, who they let, and how many queries they take."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core import mail
+from django.test import Client
+
+from games.models import Match, Room, Seat
+from tests import factories
+from tests.factories import NC
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "a good password"
+
+
+def open_room(client: Client, **form: str) -> Any:
+    return client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X", **form})
+
+
+def page_json(response: Any, block: str) -> Any:
+    found = re.search(rf'<script id="{block}" type="application/json">(.*?)</script>', response.content.decode())
+    assert found, f"no block {block!r}"
+    return json.loads(found[1])
+
+
+def test_one_click_opens_a_room_and_leads_to_the_match_page(client: Client) -> None:
+    response = open_room(client)
+    room = Room.objects.get()
+    assert (response.status_code, response.url) == (302, f"/rooms/{room.code}")
+    page = client.get(response.url)
+    assert page.status_code == 200
+    assert page_json(page, "role") == "X"
+    assert page_json(page, "state")["legal_moves"] == list("123456789")
+    assert page_json(page, "game")["slug"] == NC
+    watching = Client().get(response.url)
+    assert page_json(watching, "role") is None
+
+
+def test_a_random_side_is_one_of_two(client: Client) -> None:
+    sides = set()
+    for _ in range(40):
+        open_room(client, side="random")
+        sides.add(Seat.objects.filter(player="human").latest("pk").side)
+    assert sides == {0, 1}
+
+
+@pytest.mark.parametrize("form", [{"game": "chess"}, {"opponent": "nobody"}, {"side": "Z"}, {"opponent": "machine"}])
+def test_a_room_that_cannot_be_opened_says_why_in_the_lobby(client: Client, form: dict[str, str]) -> None:
+    response = client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X", **form}, follow=True)
+    assert response.redirect_chain[-1][0] == "/"
+    assert [str(message) for message in response.context["messages"]]
+    assert not Room.objects.exists()
+
+
+def test_a_room_cannot_be_opened_by_a_link_or_from_another_site() -> None:
+    assert Client().get("/rooms").status_code == 405
+    forged = Client(enforce_csrf_checks=True).post("/rooms", {"game": NC, "opponent": "perfect"})
+    assert forged.status_code == 403
+    assert not Room.objects.exists()
+
+
+def test_friends_join_by_code_in_any_case_and_a_third_watches(client: Client) -> None:
+    open_room(client, opponent="human")
+    code = Room.objects.get().code
+    friend, third = Client(), Client()
+    assert friend.post("/rooms/join", {"code": f" {code.upper()} "}).url == f"/rooms/{code}"
+    assert Match.objects.get().status == "playing"
+    response = third.post("/rooms/join", {"code": code}, follow=True)
+    assert page_json(response, "role") is None
+    assert "Both seats" in str(next(iter(response.context["messages"])))
+
+
+def test_a_code_that_does_not_exist_is_told_kindly(client: Client) -> None:
+    joined = client.post("/rooms/join", {"code": "zzzzzz"}, follow=True)
+    assert "no room" in str(next(iter(joined.context["messages"])))
+    page = client.get("/rooms/zzzzzz")
+    assert page.status_code == 404
+    assert b"no room" in page.content
+
+
+def test_the_lobby_lists_rooms_to_join_and_matches_to_watch(client: Client) -> None:
+    house = factories.house()
+    waiting = factories.room("human").room
+    live = factories.room("perfect", factories.guest(2))
+    factories.play(live, factories.guest(2), "5")
+    page = client.get("/")
+    assert [room["code"] for room in page.context["open_rooms"]] == [waiting.code]
+    assert [room["code"] for room in page.context["live_rooms"]] == [live.room.code]
+    assert [machine["id"] for machine in page.context["machines"]] == [m.pk for m in house.values()]
+
+
+def test_the_lobby_takes_the_same_number_of_queries_with_more_in_it(
+    client: Client, django_assert_num_queries: Any
+) -> None:
+    factories.house()
+    factories.room("human")
+    factories.play(factories.room("perfect"), factories.guest(), "5")
+    client.get("/")  # exact strengths are worked out and kept
+    with django_assert_num_queries(5):
+        client.get("/")
+    for number in range(2, 8):
+        factories.room("human", factories.guest(number))
+        factories.play(factories.room("perfect", factories.guest(number)), factories.guest(number), "5")
+    # Machines, rooms to join and matches to watch, each list with its seats.
+    with django_assert_num_queries(5):
+        client.get("/")
+
+
+class TestAccounts:
+    def test_signing_up_logs_in_and_takes_the_guests_matches_along(self, client: Client) -> None:
+        open_room(client)
+        response = client.post(
+            "/signup", {"username": "ada", "email": "", "password1": PASSWORD, "password2": PASSWORD}
+        )
+        assert (response.status_code, response.url) == (302, "/account")
+        seat = Seat.objects.get(player="human")
+        assert (seat.user.username, seat.name, seat.guest) == ("ada", "ada", None)
+        account = client.get("/account")
+        assert [match["code"] for match in account.context["matches"]] == [Room.objects.get().code]
+        moved = client.post(
+            f"/api/rooms/{Room.objects.get().code}/move", {"position": 5}, content_type="application/json"
+        )
+        assert moved.status_code == 200, "the seat is still held"
+
+    def test_logging_in_takes_the_guests_matches_along_too(self, client: Client) -> None:
+        account = factories.user("ada")
+        open_room(client)
+        assert client.post("/login", {"username": "ada", "password": PASSWORD}).status_code == 302
+        assert Seat.objects.get(player="human").user == account
+
+    def test_two_accounts_in_one_browser_stay_apart(self, client: Client) -> None:
+        factories.user("ada")
+        factories.user("bob")
+        client.post("/login", {"username": "ada", "password": PASSWORD})
+        open_room(client)
+        client.post("/logout")
+        client.post("/login", {"username": "bob", "password": PASSWORD})
+        assert client.get("/account").context["matches"] == []
+        assert page_json(client.get(f"/rooms/{Room.objects.get().code}"), "role") is None
+
+    def test_the_account_page_is_for_those_who_are_logged_in(self, client: Client) -> None:
+        assert client.get("/account").url == "/login?next=/account"
+
+    @pytest.mark.parametrize(
+        ("form", "field"),
+        [
+            ({"username": ""}, "username"),
+            ({"username": "ada"}, "username"),
+            ({"password2": "another password"}, "password2"),
+            ({"password1": "12345", "password2": "12345"}, "password2"),
+            ({"email": "nowhere"}, "email"),
+        ],
+    )
+    def test_a_sign_up_that_is_refused_names_the_field(self, client: Client, form: dict[str, str], field: str) -> None:
+        factories.user("ada")
+        right = {"username": "bob", "email": "", "password1": PASSWORD, "password2": PASSWORD}
+        response = client.post("/signup", {**right, **form})
+        assert response.status_code == 200
+        assert field in response.context["form"].errors
+        assert get_user_model().objects.count() == 1
+        assert client.post("/signup", right).status_code == 302
+
+    def test_a_password_is_changed(self, client: Client) -> None:
+        client.force_login(factories.user("ada"))
+        new = "quite another password"
+        client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+        assert get_user_model().objects.get().check_password(new)
+
+    def test_a_forgotten_password_is_reset_by_mail(self, client: Client) -> None:
+        factories.user("ada", email="ada@example.org")
+        client.post("/password/reset", {"email": "ada@example.org"})
+        (message,) = mail.outbox
+        link = re.search(r"http://testserver(/password/reset/\S+)", message.body)
+        assert link
+        form = client.get(link[1], follow=True)
+        new = "quite another password"
+        done = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
+        assert done.url == "/password/reset/done"
+        assert get_user_model().objects.get().check_password(new)
+        used = client.get(link[1], follow=True)
+        assert used.context["validlink"] is False, "a link works once"
+
+    def test_a_stranger_to_the_site_gets_no_mail_and_the_same_answer(self, client: Client) -> None:
+        response = client.post("/password/reset", {"email": "nobody@example.org"})
+        assert response.url == "/password/reset/sent"
+        assert mail.outbox == []
+
+    def test_too_many_wrong_passwords_lock_the_door_for_a_while(self, client: Client) -> None:
+        factories.user("ada")
+        for _ in range(10):
+            response = client.post("/login", {"username": "ada", "password": "wrong"})
+        assert response.status_code == 429
+        right = client.post("/login", {"username": "ada", "password": PASSWORD})
+        assert right.status_code == 429
+
+    def test_log_out_takes_a_form_not_a_link(self, client: Client) -> None:
+        client.force_login(factories.user())
+        assert client.get("/logout").status_code == 405
+        assert client.post("/logout").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/about", "/login", "/signup", "/password/reset", "/rooms/zzzzzz", "/nowhere", "/api/docs"]
+)
+def test_every_page_is_guarded_by_headers(client: Client, path: str) -> None:
+    headers = client.get(path).headers
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+def test_names_cannot_bring_markup(client: Client) -> None:
+    factories.house()
+    evil = factories.machine(name="</script><script>alert(1)</script>", slug="evil")
+    for path in ("/", f"/machines/{evil.pk}"):
+        assert b"<script>alert(1)" not in client.get(path).content

@@ -1,0 +1,190 @@
+"""Pages of machines and boxes, their socket, and the admin, without a browser."""
+
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from games.rules.base import Side
+from learning import selectors
+from learning.models import Box, Change, Lesson, Machine, TrainingRun
+from tests import factories
+from tests.factories import guest, machine, play_out, trained
+from tests.games.test_consumers import Socket
+from tests.games.test_pages import page_json
+
+
+@pytest.mark.django_db
+class TestPages:
+    def test_a_machine_shows_every_box_in_order_of_play(self, client: Client) -> None:
+        learner = trained(machine(Side.FIRST))
+        page = client.get(f"/machines/{learner.pk}")
+        boxes = page_json(page, "boxes")
+        assert len(boxes) == 304
+        assert [box["move_number"] for box in boxes] == sorted(box["move_number"] for box in boxes)
+        assert boxes[0]["board"] == [None] * 9
+        assert [slot["mark"] for slot in boxes[0]["slots"]] == ["A", "B", "E"]
+        assert sum(map(sum, (box["beads"] for box in boxes))) == page.context["machine"]["beads"]
+
+    def test_it_tells_its_exact_strength_and_its_last_lessons(self, client: Client) -> None:
+        learner = machine(Side.FIRST, "michie-1961")
+        page = client.get(f"/machines/{learner.pk}")
+        assert page.context["strength"]["random"]["win"] == pytest.approx(0.606828, abs=1e-6)
+        assert page.context["strength"]["perfect"] == pytest.approx(
+            {"win": 0, "draw": 0.235852, "loss": 0.764148}, abs=1e-6
+        )
+        assert page.context["recent"] == []
+        trained(learner)
+        play_out(factories.room("machine", side=Side.SECOND, machine=learner.slug).room.code, guest())
+        recent = client.get(f"/machines/{learner.pk}").context["recent"]
+        assert [line["result"] in ("win", "draw", "loss") for line in recent] == [True, False]
+        assert "1,000 games against random" in recent[1]["sentence"]
+
+    def test_the_strength_follows_the_beads(self) -> None:
+        learner = machine(Side.FIRST, "michie-1961")
+        fresh = selectors.machine_strength(learner)
+        assert selectors.machine_strength(trained(learner))["random"]["win"] > fresh["random"]["win"]
+
+    def test_the_last_bead_drawn_is_marked(self, client: Client) -> None:
+        learner = machine()
+        assert page_json(client.get(f"/machines/{learner.pk}"), "drawn") is None
+        seated = factories.room("machine", machine=learner.slug)
+        factories.play(seated, guest(), "5")
+        drawn = page_json(client.get(f"/machines/{learner.pk}"), "drawn")
+        assert drawn["position"] == "....X...."
+
+    def test_a_page_takes_the_same_number_of_queries_for_any_number_of_boxes(self, client: Client) -> None:
+        few, many = machine(Side.SECOND), machine(Side.SECOND, "apl-notebook")
+        counts = []
+        for learner in (few, many):
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                client.get(f"/machines/{learner.pk}")
+            counts.append(len(queries))
+        assert counts[0] == counts[1] <= 6
+
+    def test_a_box_is_found_in_any_orientation_and_tells_its_history(self, client: Client) -> None:
+        learner = machine()
+        trained(learner)
+        play_out(factories.room("machine", machine=learner.slug).room.code, guest())
+        change = Change.objects.filter(lesson__kind="match").select_related("box")[0]
+        game = learner.rules
+        for symmetry in game.symmetries:
+            turned = game.encode(game.transform(game.decode(change.box.position), symmetry))
+            page = client.get(f"/machines/{learner.pk}/boxes/{turned}")
+            assert page.context["box"]["position"] == change.box.position
+        history = page.context["history"]
+        assert history[0]["url"].startswith("/rooms/")
+        assert history[0]["after"] == change.box.beads
+        assert "Trained 1,000 games" in history[-1]["cause"]
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/machines/999",
+            "/machines/1/boxes/nonsense",
+            "/machines/{pk}/boxes/nonsense",
+            "/machines/{pk}/boxes/.........",
+        ],
+    )
+    def test_what_is_not_there_is_told_kindly(self, client: Client, path: str) -> None:
+        learner = machine()
+        response = client.get(path.format(pk=learner.pk))
+        assert response.status_code == 404
+        assert b"Beadbox" in response.content
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_machines_page_hears_of_every_bead() -> None:
+    in_db = database_sync_to_async
+    learner = await in_db(machine)()
+    seated = await in_db(factories.room)("machine", machine=learner.slug)
+
+    class MachineSocket(Socket):
+        def __init__(self) -> None:
+            super().__init__(seated.room.code)
+            self.scope["path"] = f"/api/machines/{learner.pk}/ws"
+
+    async with MachineSocket() as page:
+        await page.expect("joined")
+        await in_db(play_out)(seated.room.code, guest())
+        frames = []
+        while not (frames and frames[-1]["boxes"]):
+            frames.append(await page.expect("boxes"))
+        assert frames[0]["drawn"]["slot"] is not None
+        last = frames[-1]
+        assert last["totals"]["games"] == 1
+        stored = await in_db(lambda: dict(Box.objects.values_list("position", "beads")))()
+        assert all(stored[box["position"]] == box["beads"] for box in last["boxes"])
+        await page.frame("move", {"move": "5"})
+        assert (await page.expect("error"))["code"] == "unknown_frame"
+
+
+@pytest.mark.django_db
+class TestAdmin:
+    @pytest.fixture
+    def staff(self, client: Client) -> Client:
+        client.force_login(factories.user("staff", is_staff=True, is_superuser=True))
+        return client
+
+    @pytest.fixture
+    def learner(self) -> Machine:
+        learner = trained(machine())
+        play_out(factories.room("machine", machine=learner.slug).room.code, guest())
+        return learner
+
+    def test_boxes_are_drawn_and_filtered(self, staff: Client, learner: Machine) -> None:
+        listed = staff.get("/admin/learning/box/")
+        assert listed.content.count(b"<bead-board") == 50
+        assert listed.content.count(b"<bead-bars") == 50
+        for query, expected in {
+            f"machine__id__exact={learner.pk}": 289,
+            "move_number=1": 3,
+            "visited=yes": sum(any(box.draws) for box in Box.objects.all()),
+            "visited=no": sum(not any(box.draws) for box in Box.objects.all()),
+            "q=....X....": 1,
+        }.items():
+            assert staff.get(f"/admin/learning/box/?{query}").context["cl"].result_count == expected
+
+    @pytest.mark.parametrize("model", [Box, Lesson, TrainingRun])
+    def test_history_can_be_read_and_nothing_else(self, staff: Client, learner: Machine, model: Any) -> None:
+        name = model._meta.model_name
+        row = model.objects.all()[0]
+        assert staff.get(f"/admin/learning/{name}/").status_code == 200
+        assert staff.get(f"/admin/learning/{name}/{row.pk}/change/").status_code == 200
+        assert staff.post(f"/admin/learning/{name}/{row.pk}/change/", {"ply": 9}).status_code == 403
+        assert staff.post(f"/admin/learning/{name}/{row.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert staff.get(f"/admin/learning/{name}/add/").status_code == 403
+
+    def test_a_machine_can_be_renamed_and_frozen_but_not_given_another_rule(
+        self, staff: Client, learner: Machine
+    ) -> None:
+        form = {"name": "Renamed", "description": "", "is_public": "on", "rule": "{}", "side": "0", "n_games": "0"}
+        assert staff.post(f"/admin/learning/machine/{learner.pk}/change/", form).status_code == 302
+        after = Machine.objects.get(pk=learner.pk)
+        assert (after.name, after.learns) == ("Renamed", False)
+        assert (after.rule, after.side, after.n_games) == (learner.rule, learner.side, 1001)
+
+    def test_matches_show_their_plies_and_cannot_be_changed(self, staff: Client, learner: Machine) -> None:
+        assert staff.get("/admin/games/match/").status_code == 200
+        match_id = Lesson.objects.get(kind="match").match_id
+        page = staff.get(f"/admin/games/match/{match_id}/change/")
+        assert page.content.count(b"<bead-board") > 4
+        assert staff.post(f"/admin/games/match/{match_id}/change/", {"winner": 1}).status_code == 403
+        assert staff.get("/admin/games/room/").status_code == 200
+
+    def test_the_box_list_takes_a_fixed_number_of_queries(self, staff: Client, learner: Machine) -> None:
+        counts = []
+        for per_page in ("move_number=1", "move_number=2"):
+            with CaptureQueriesContext(connection) as queries:
+                staff.get(f"/admin/learning/box/?{per_page}")
+            counts.append(len(queries))
+        assert counts[0] == counts[1]
+
+    def test_others_are_sent_to_the_log_in(self, client: Client, learner: Machine) -> None:
+        client.force_login(factories.user("somebody"))
+        assert client.get("/admin/learning/box/").status_code == 302
