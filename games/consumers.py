@@ -119,6 +119,7 @@ class RoomConsumer(FrameConsumer):
             await self.send_error(error.code, str(error))
             await self.close(CLOSE_NOT_FOUND)
             return
+        self.version = view["version"]
         await self.send_frame("joined", {"role": role, "state": view})
 
     async def disconnect(self, code: int) -> None:
@@ -126,24 +127,32 @@ class RoomConsumer(FrameConsumer):
         await self.channel_layer.group_discard(room_group(self.code), self.channel_name)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """Act on a frame; the new state comes back through the group, as for everybody."""
+        """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
         match kind:
             case "move":
                 move, ply = parse_move_data(data)
-                await in_thread(self._play, move, ply)
+                view = await in_thread(self._call, services.match_play_move, move=move, ply=ply)
             case "resign":
-                await in_thread(self._call, services.match_resign)
+                view = await in_thread(self._call, services.match_resign)
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
                     raise FrameError("malformed_frame", "swap is true or false.")
-                await in_thread(self._call, services.room_reset, swap=swap)
+                view = await in_thread(self._call, services.room_reset, swap=swap)
             case _:
                 await super().handle(kind, data)
+                return
+        await self.send_state(view)
 
     async def room_state(self, event: dict[str, Any]) -> None:
         """A state from the group."""
-        await self.send_frame("state", event["view"])
+        await self.send_state(event["view"])
+
+    async def send_state(self, view: dict[str, Any]) -> None:
+        """Send a state, unless this socket has been sent it, or a later one."""
+        if view["version"] > self.version:
+            self.version = view["version"]
+            await self.send_frame("state", view)
 
     def _person(self) -> services.Person:
         query = parse_qs(self.scope.get("query_string", b"").decode("latin1"))
@@ -154,8 +163,5 @@ class RoomConsumer(FrameConsumer):
         room = room_get(self.code)
         return services.role_of_person(room, self._person()), room_view(room)
 
-    def _play(self, move: str, ply: int | None) -> None:
-        services.match_play_move(code=self.code, person=self._person(), move=move, ply=ply)
-
-    def _call(self, service: Callable[..., Any], **arguments: Any) -> None:
-        service(code=self.code, person=self._person(), **arguments)
+    def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
+        return service(code=self.code, person=self._person(), **arguments)

@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import BooleanField, F, Func, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from games.models import Match, Room, Seat, new_code
 from games.rules.base import Game, Side
@@ -100,12 +101,12 @@ class Machine(models.Model):
         """The rules of the machine's game."""
         return game_get(self.game)
 
-    @property
+    @cached_property
     def learning_rule(self) -> Rule:
         """The machine's own copy of its rule."""
         return Rule.from_json(self.rule)
 
-    @property
+    @cached_property
     def cabinet(self) -> Cabinet:
         """Which boxes the machine has, and what its beads stand for."""
         return Cabinet(self.rules, Side(self.side), self.learning_rule)

@@ -22,6 +22,7 @@ from learning.opponents.registry import OPPONENTS
 from learning.selectors import (
     machine_brief,
     machine_find,
+    machine_in,
     machine_of_house,
     match_insight,
 )
@@ -32,13 +33,6 @@ from learning.storage import changes_record, lesson_open, machine_lock
 def ply_random(seat: Seat) -> RandomSource:
     """The random source of the ply that is about to be played: the match's seed and the ply decide."""
     return RandomSource(seat.match.seed, seat.match.n_plies)
-
-
-def machine_in(seat: Seat) -> Machine:
-    """The machine that sits in a seat, read once for each seat object."""
-    if "machine_seat" not in seat._state.fields_cache:
-        seat.machine_seat = MachineSeat.objects.select_related("machine").get(seat=seat)
-    return seat.machine_seat.machine
 
 
 class OpponentPlayer(SeatPlayer):
@@ -95,9 +89,7 @@ class MachinePlayer(SeatPlayer):
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
         room = seat.match.room
-        return side == seat.side or (
-            room.opponent == HousePlayer.slug and house_machine(room.game, side) is not None
-        )
+        return side == seat.side or (room.opponent == HousePlayer.slug and house_machine(room.game, side) is not None)
 
     def choose(self, seat: Seat, position: Any) -> Choice:
         """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""

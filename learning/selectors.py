@@ -18,7 +18,7 @@ from learning.machines.boxes import Cabinet
 from learning.machines.menace import Result
 from learning.machines.registry import house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
-from learning.models import Box, Change, Draw, Lesson, LessonKind, Machine
+from learning.models import Box, Change, Draw, Lesson, LessonKind, Machine, MachineSeat
 from learning.opponents.registry import OPPONENTS
 from learning.storage import memory_load
 from learning.training.strength import Expected, against_opponent, worst_case
@@ -38,6 +38,13 @@ def machine_find(ref: str) -> Machine:
     if machine is None:
         raise MachineNotFoundError(f"There is no machine {ref!r}.")
     return machine
+
+
+def machine_in(seat: Seat) -> Machine:
+    """The machine that sits in a seat, read once for each seat object."""
+    if "machine_seat" not in seat._state.fields_cache:
+        seat.machine_seat = MachineSeat.objects.select_related("machine").get(seat=seat)
+    return seat.machine_seat.machine
 
 
 def machine_of_house(game: str, side: Side) -> Machine | None:
@@ -171,23 +178,23 @@ def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
 
 def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
-    draws = list(
-        Draw.objects.filter(seat__in=seats).select_related("box", "seat__machine_seat__machine").order_by("ply")
-    )
+    draws = list(Draw.objects.filter(seat__in=seats).select_related("box").order_by("ply"))
     if not draws:
         return None
     game = match.room.rules
     plies = {ply.number: ply for ply in match.plies.all()}
     before = {ply.number + 1: ply.position for ply in plies.values()}
     before[0] = game.encode(game.initial_position())
-    cabinets = {draw.machine_id: draw.seat.machine_seat.machine.cabinet for draw in draws}
+    by_id = {seat.pk: seat for seat in seats}
+    cabinets = {machine_in(seat).pk: machine_in(seat).cabinet for seat in seats}
     views = []
     for draw in draws:
+        draw.seat = by_id[draw.seat_id]
         cabinet = cabinets[draw.machine_id]
         played = plies.get(draw.ply) if draw.slot is not None else None
         views.append(_draw_view(cabinet, draw, game.decode(before[draw.ply]), played.move if played else None))
     last = draws[-1]
-    machine = last.seat.machine_seat.machine
+    machine = machine_in(last.seat)
     insight = {
         "role": game.layout.roles[last.seat.side],
         "machine": machine_brief(machine),

@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
-from typing import ClassVar, Generic, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Generic, TypeVar
 
 from games.rules.errors import IllegalMoveError
 
@@ -197,13 +197,8 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     def to_canonical(self, position: PositionT) -> tuple[PositionT, Symmetry]:
         """The least encoding in the orbit, and the first symmetry that carries the position there."""
-        images = (
-            (self.encode(image), index, image)
-            for index, symmetry in enumerate(self.symmetries)
-            for image in (self.transform(position, symmetry),)
-        )
-        _, index, image = min(images, key=lambda candidate: candidate[:2])
-        return image, self.symmetries[index]
+        canonical: tuple[PositionT, Symmetry] = _to_canonical(self, position)
+        return canonical
 
     def canonical(self, position: PositionT) -> PositionT:
         """The one position that stands for the whole orbit: the least encoding in it."""
@@ -222,13 +217,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
         Classes are ordered by their first member, members as in ``legal_moves``.
         """
-        stabiliser = self.stabiliser(position)
-        legal = self.legal_moves(position)
-        classes: dict[frozenset[MoveT], list[MoveT]] = {}
-        for move in legal:
-            images = frozenset(self.transform_move(move, symmetry) for symmetry in stabiliser)
-            classes.setdefault(images, []).append(move)
-        return tuple(tuple(members) for members in classes.values())
+        return _distinct_moves(self, position)
 
     def inverse(self, symmetry: Symmetry) -> Symmetry:
         """The symmetry that undoes this one."""
@@ -238,3 +227,28 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def _inverses(self) -> dict[Symmetry, Symmetry]:
         identity = tuple(range(len(self.layout.cells)))
         return {a: b for a in self.symmetries for b in self.symmetries if a.then(b) == identity}
+
+
+# The two questions that every look at a box asks. Games are few and never change, so answers are kept; the bound
+# holds every position of a game small enough for boxes.
+
+
+@lru_cache(maxsize=1 << 15)
+def _to_canonical(game: Game[Any, Any], position: Any) -> tuple[Any, Symmetry]:
+    images = (
+        (game.encode(image), index, image)
+        for index, symmetry in enumerate(game.symmetries)
+        for image in (game.transform(position, symmetry),)
+    )
+    _, index, image = min(images, key=lambda candidate: candidate[:2])
+    return image, game.symmetries[index]
+
+
+@lru_cache(maxsize=1 << 15)
+def _distinct_moves(game: Game[Any, Any], position: Any) -> tuple[tuple[Any, ...], ...]:
+    stabiliser = game.stabiliser(position)
+    classes: dict[frozenset[Any], list[Any]] = {}
+    for move in game.legal_moves(position):
+        images = frozenset(game.transform_move(move, symmetry) for symmetry in stabiliser)
+        classes.setdefault(images, []).append(move)
+    return tuple(tuple(members) for members in classes.values())

@@ -12,10 +12,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import statistics
+import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -40,13 +41,12 @@ def site() -> str:
     atexit.register(running.close)
     running.callback(shutil.rmtree, var, ignore_errors=True)
 
-    from menace_site import servers
+    from menace_site import processes, servers
 
     wanted = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
     running.enter_context(servers.throwaway_servers(var, **wanted, is_durable=True))
 
     import django
-    import uvicorn
     from django.core.management import call_command
 
     django.setup()
@@ -55,15 +55,24 @@ def site() -> str:
     call_command("warm_kernels")
     call_command("pretrain", stdout=open(os.devnull, "w"))  # noqa: SIM115  # closed with the process
 
-    from menace_site.asgi import application
+    # A process of its own, as in earnest: client and server in one would wait for each other's interpreter lock.
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port = chosen.getsockname()[1]
+    words = f"uvicorn menace_site.asgi:application --port {port} --lifespan off --log-level warning"
+    server = processes.spawn([sys.executable, "-m", *words.split()], env=dict(os.environ))
+    running.callback(processes.stop, {server: signal.SIGTERM})
+    address = f"http://localhost:{port}"
+    assert processes.wait_until(lambda: _answers(f"{address}/api/health"), timeout_s=30), "the site does not answer"
+    return address
 
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_level="warning"))
-    threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
-    while not server.started:
-        time.sleep(0.01)
-    return f"http://localhost:{listening.getsockname()[1]}"
+
+def _answers(url: str) -> bool:
+    try:
+        _fetch(url)
+    except OSError:
+        return False
+    return True
 
 
 def fifty_thousand_games() -> Iterator[Figure]:
