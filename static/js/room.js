@@ -15,6 +15,8 @@ import { Socket } from "./socket.js";
 import { errorWords, figure, percent, sentence } from "./words.js";
 
 const PATIENCE_MS = 45_000;
+/** Refusals that say that this page shows an old board: it asks for the state anew. */
+const OUT_OF_DATE = new Set(["stale_ply", "not_your_turn", "illegal_move", "match_finished", "match_waiting", "not_a_player"]);
 const at = (id) => document.getElementById(id);
 
 const game = pageData("game");
@@ -43,7 +45,10 @@ export function receive({ type, data }) {
     if (state && data.number !== state.number) socket.rejoin();
     else accept(data);
   }
-  if (type === "error") complain(errorWords(data));
+  if (type === "error") {
+    complain(errorWords(data));
+    if (OUT_OF_DATE.has(data.code)) socket.rejoin();
+  }
 }
 
 /** Shows whether the connection stands; "lost" keeps the board and says so. */
@@ -56,6 +61,7 @@ export function connection(status, wait_s) {
     log("Connection lost");
   }
   if (status === "open" && wasLost) {
+    complain("");
     announce("Connected again.");
     log("Connected again");
   }
@@ -66,18 +72,19 @@ function accept(next, { isJoin = false, isFirst = false } = {}) {
   const previous = state;
   if (previous && next.version === previous.version && !isJoin) return;
   state = next;
-  busy = busy.then(() => render(next, isFirst)).catch((error) => {
+  busy = busy.then(() => render(next, { isFirst, isJoin })).catch((error) => {
     complain("This page could not draw the game. Load it again.");
     throw error;
   });
 }
 
-async function render(now, isFirst) {
+async function render(now, { isFirst, isJoin }) {
   if (now.version < state.version) return; // a newer state is already waiting its turn
   const before = rendered;
   rendered = now;
   const isNews = !isFirst && now.version !== before?.version;
-  if (isNews) complain("");
+  // Whoever joins again after a refusal has yet to read why.
+  if (isNews && !isJoin) complain("");
   if (now.number !== before?.number) shownPly = null;
   const draws = now.learning?.draws ?? [];
   const latest = draws.at(-1) ?? null;

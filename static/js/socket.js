@@ -17,6 +17,8 @@ export class Socket {
     this.onStatus = onStatus;
     this.failures = 0;
     addEventListener("online", () => this.#retryNow());
+    // The browser knows before any silence tells: a socket may hang for a minute in a network that is gone.
+    addEventListener("offline", () => this.#drop());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#retryNow());
     setInterval(() => this.#watch(), 5_000);
     this.#open();
@@ -66,11 +68,16 @@ export class Socket {
   #watch() {
     const silent = Date.now() - this.heard;
     if (this.socket.readyState !== WebSocket.OPEN) return;
-    if (silent > SILENCE_MS) {
-      const { socket } = this;
-      this.socket = { readyState: WebSocket.CLOSED };
-      socket.close();
-      this.#lost();
-    } else if (silent > PING_MS) this.send("ping");
+    if (silent > SILENCE_MS) this.#drop();
+    else if (silent > PING_MS) this.send("ping");
+  }
+
+  /** Gives up a socket that nothing will come from any more. */
+  #drop() {
+    if (this.timer) return;
+    const { socket } = this;
+    this.socket = { readyState: WebSocket.CLOSED };
+    socket.close();
+    this.#lost();
   }
 }
