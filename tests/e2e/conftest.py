@@ -1,19 +1,25 @@
 """A live site and a real browser: uvicorn serves the real application in a thread, Chromium visits it.
 
-``page.goto("/")`` goes to the site; each test starts with an empty database.
+``page.goto("/")`` goes to the site; each test starts with an empty database. ``page`` is one visitor, ``visitor()``
+makes more, each with cookies of their own. Whatever any of them complains of fails the test (``watch``).
 """
 
 import os
+import re
 import shutil
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import uvicorn
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from menace_site.processes import wait_until
+
+# A busy machine is slow, not wrong.
+expect.set_options(timeout=20_000)
 
 CHROMIUM_ARGS = [
     "--no-sandbox",  # root may not have one
@@ -93,3 +99,77 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     if chromium is None:
         pytest.fail("There is no Chromium: install it, or name it in CHROMIUM.")
     return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM_ARGS}
+
+
+NOTICE_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`Content Security Policy: ${event.effectiveDirective} refused ${event.blockedURI}`));
+"""
+
+
+class Watch:
+    """Notes what goes wrong in any page: console errors, exceptions, refusals of the content security policy,
+    failed and refused requests, and every request to another origin.
+    """
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.complaints: list[str] = []
+        self.requests: list[Request] = []
+        self._allowed: list[re.Pattern[str]] = []
+
+    def allow(self, *patterns: str) -> None:
+        """Expect complaints like these, in a test that causes them."""
+        self._allowed += [re.compile(pattern) for pattern in patterns]
+
+    def over(self, context: BrowserContext) -> BrowserContext:
+        context.add_init_script(NOTICE_VIOLATIONS)
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.complaints.append(f"exception: {error.error}"))
+        context.on("request", self._request)
+        context.on("requestfailed", self._failed)
+        context.on("response", self._response)
+        return context
+
+    @property
+    def unexpected(self) -> list[str]:
+        return [text for text in self.complaints if not any(pattern.search(text) for pattern in self._allowed)]
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console: {message.text} ({message.location.get('url')})")
+
+    def _request(self, request: Request) -> None:
+        self.requests.append(request)
+        if not request.url.startswith((f"{self.origin}/", "data:", "blob:")):
+            self.complaints.append(f"another origin: {request.url}")
+
+    def _failed(self, request: Request) -> None:
+        # A page that is left stops loading what it had begun.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"failed: {request.failure} {request.url}")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.complaints.append(f"status: {response.status} {response.url}")
+
+
+@pytest.fixture(autouse=True)
+def watch(base_url: str) -> Iterator[Watch]:
+    watch = Watch(base_url)
+    yield watch
+    assert watch.unexpected == []
+
+
+@pytest.fixture
+def context(new_context: Callable[..., BrowserContext], watch: Watch) -> BrowserContext:
+    return watch.over(new_context())
+
+
+Visitor = Callable[..., Page]
+
+
+@pytest.fixture
+def visitor(new_context: Callable[..., BrowserContext], watch: Watch) -> Visitor:
+    """Another person with a browser of their own; options are those of a browser context."""
+    return lambda **options: watch.over(new_context(**options)).new_page()

@@ -1,0 +1,135 @@
+"""Reloads, lost connections, restarts of the server, and a second tab that missed something."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from learning.models import Draw
+from tests.e2e.conftest import LiveSite, Watch
+from tests.e2e.playing import (
+    cell,
+    changes_stored,
+    changes_told,
+    expect_turn,
+    free_cells,
+    match_of,
+    play_mouse,
+    play_out_mouse,
+    start_first,
+)
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
+
+
+def in_the_middle(page: Page) -> None:
+    house()
+    start_first(page)
+    play_mouse(page, "5")
+    expect_turn(page)
+
+
+def expect_board_stays(page: Page) -> None:
+    expect(cell(page, "5")).to_have_attribute("aria-label", "centre, X")
+    expect(page.locator('#board .cell[aria-label*=", O"]')).to_have_count(1)
+
+
+def finish(page: Page) -> None:
+    play_out_mouse(page)
+    assert changes_told(page) == changes_stored(match_of(page))
+    assert match_of(page).number == 1
+
+
+def test_a_reload_in_the_middle_and_on(page: Page) -> None:
+    in_the_middle(page)
+    page.reload()
+    expect_turn(page)
+    expect_board_stays(page)
+    draw = Draw.objects.get(seat__match=match_of(page))
+    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draw.box.position)
+    expect(page.locator("#moves > li")).to_have_count(2)
+    finish(page)
+    page.reload()
+    expect(page.locator("#status")).to_have_attribute("data-status", "finished")
+    assert changes_told(page) == changes_stored(match_of(page))
+
+
+def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, watch: Watch) -> None:
+    in_the_middle(page)
+    watch.allow(*NO_SERVER)
+    live_site.stop()
+    try:
+        expect(page.locator("#connection")).to_have_text("The connection is gone. Your game is kept; trying again…")
+        expect_board_stays(page)
+        # A move that cannot be sent is not lost in silence, and the board stays open.
+        cell(page, free_cells(page)[0]).click()
+        expect(page.locator("#error")).to_contain_text("Your move was not sent")
+        expect_board_stays(page)
+    finally:
+        live_site.start()
+    expect(page.locator("#connection")).to_be_hidden()
+    expect(page.locator("#error")).to_be_hidden()
+    expect_turn(page)
+    finish(page)
+
+
+def test_no_network_for_a_while(page: Page, watch: Watch) -> None:
+    in_the_middle(page)
+    watch.allow(*NO_SERVER)
+    page.context.set_offline(True)
+    expect(page.locator("#connection")).to_be_visible()
+    expect_board_stays(page)
+    page.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_hidden()
+    expect_turn(page)
+    finish(page)
+
+
+def test_a_second_tab_that_missed_a_move(page: Page) -> None:
+    """It shows an old board; the move made on it is refused in plain words, and the board comes up to date."""
+    in_the_middle(page)
+    late = page.context.new_page()
+    is_deaf = True
+
+    def between(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def down(message: str | bytes) -> None:
+            if not (is_deaf and json.loads(message)["type"] == "state"):
+                route.send(message)
+
+        server.on_message(down)
+
+    late.route_web_socket(re.compile("/ws"), between)
+    late.goto(page.url)
+    expect_turn(late)
+    # The square that one tab takes is not the one the other asks for: both are still free on the late board.
+    mine, other = free_cells(page)[0], free_cells(page)[-1]
+    play_mouse(page, mine)
+    stored = match_of(page).n_plies
+    cell(late, other).click()
+    expect(late.locator("#error")).to_have_text("The board had already changed. Have a look, then choose again.")
+    expect(cell(late, mine)).to_have_attribute("aria-label", re.compile(", X"))
+    expect(late.locator("#error")).to_be_visible()
+    assert match_of(page).n_plies == stored
+
+    is_deaf = False
+    if match_of(page).status == "playing":
+        expect_turn(late)
+        play_mouse(late)
+        expect(late.locator("#error")).to_be_hidden()
+    late.close()
+
+
+def test_two_tabs_show_the_same_match(page: Page) -> None:
+    in_the_middle(page)
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect_turn(second)
+    play_mouse(page)
+    expect(second.locator("#moves > li")).to_have_count(page.locator("#moves > li").count())
+    second.close()
