@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
+from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
 from games.models import Match, MatchStatus, Room, Seat
 from games.players import PLAYERS
 from games.rules.base import Game, Side
+
+WAITS_FOR = timedelta(hours=1)
+"""How long the lobby offers a seat that nobody has taken; the link goes on working."""
+LIVE_FOR = timedelta(minutes=10)
+"""How long after its last move the lobby takes a match for a live one."""
 
 RESIGNATION = "resignation"
 EMPTY_BOX = "empty_box"
@@ -171,9 +178,9 @@ def opponent_list() -> list[dict[str, str]]:
     return [human, *listed]
 
 
-def _open_matches(status: MatchStatus) -> QuerySet[Match]:
+def _open_matches(status: MatchStatus, within: timedelta) -> QuerySet[Match]:
     return (
-        Match.objects.filter(status=status)
+        Match.objects.filter(status=status, room__changed_at__gte=timezone.now() - within)
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-room__changed_at")
@@ -181,13 +188,13 @@ def _open_matches(status: MatchStatus) -> QuerySet[Match]:
 
 
 def match_list_waiting(limit: int = 10) -> list[Match]:
-    """Matches with a free seat, newest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.WAITING)[:limit])
+    """Matches with a free seat, opened not long ago, newest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.WAITING, WAITS_FOR)[:limit])
 
 
 def match_list_live(limit: int = 10) -> list[Match]:
-    """Matches being played that have a move, liveliest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.PLAYING).filter(n_plies__gt=0)[:limit])
+    """Matches being played that had a move not long ago, liveliest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.PLAYING, LIVE_FOR).filter(n_plies__gt=0)[:limit])
 
 
 def match_list_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Match]:

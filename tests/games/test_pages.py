@@ -2,12 +2,14 @@
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.core import mail
 from django.test import Client
+from django.utils import timezone
 
 from games.models import Match, Room, Seat
 from tests import factories
@@ -92,6 +94,16 @@ def test_the_lobby_lists_rooms_to_join_and_matches_to_watch(client: Client) -> N
     assert [room["code"] for room in page.context["open_rooms"]] == [waiting.code]
     assert [room["code"] for room in page.context["live_rooms"]] == [live.room.code]
     assert [machine["id"] for machine in page.context["machines"]] == [m.pk for m in house.values()]
+
+
+def test_the_lobby_forgets_rooms_that_everybody_has_left(client: Client) -> None:
+    waiting = factories.room("human").room
+    live = factories.room("perfect", factories.guest(2))
+    factories.play(live, factories.guest(2), "5")
+    Room.objects.update(changed_at=timezone.now() - timedelta(hours=2))
+    page = client.get("/")
+    assert page.context["open_rooms"] == page.context["live_rooms"] == []
+    assert client.get(f"/rooms/{waiting.code}").status_code == 200, "the link goes on working"
 
 
 def test_the_lobby_takes_the_same_number_of_queries_with_more_in_it(
