@@ -1,0 +1,190 @@
+"""Machines: the ways to play one, its page that lives while it plays, and the life of one box."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.rules.base import Side
+from learning.models import Box, Draw, Machine
+from tests.e2e.conftest import LiveSite, Visitor, Watch
+from tests.e2e.playing import (
+    changes_stored,
+    changes_told,
+    expect_turn,
+    match_of,
+    play_mouse,
+    play_out_mouse,
+    start_first,
+    start_other,
+)
+from tests.factories import house, trained
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.mark.parametrize("opponent", ["random", "win-block", "perfect"])
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_an_opponent_without_boxes(page: Page, opponent: str, side: str) -> None:
+    start_other(page, opponent, side)
+    expect_turn(page)
+    expect(page.locator("#status")).to_have_text(f"Your turn. You play {'crosses' if side == 'X' else 'noughts'}.")
+    play_out_mouse(page)
+    expect(page.locator("#no-box")).to_be_visible()
+    expect(page.locator("#box-sheet")).to_be_hidden()
+    expect(page.locator("#lesson")).to_be_hidden()
+    expect(page.locator("#swap")).to_be_visible()
+
+
+def test_either_side(page: Page) -> None:
+    start_other(page, "perfect", "random")
+    expect_turn(page)
+    expect(page.locator("#status")).to_have_text(re.compile(r"Your turn\. You play (crosses|noughts)\."))
+
+
+def beads_of(machine: Machine) -> list[Any]:
+    return list(Box.objects.filter(machine=machine).order_by("position").values_list("beads", "draws"))
+
+
+def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
+    original = house()[Side.SECOND]
+    before = beads_of(original)
+    start_other(page, "menace", fresh=True)
+    expect_turn(page)
+    play_mouse(page, "5")
+    copy = Draw.objects.get(seat__match=match_of(page)).machine
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#changes > li")).to_have_count(1)
+    assert changes_told(page) == changes_stored(match_of(page))
+    assert copy.copied_from == original
+    assert beads_of(original) == before
+    assert beads_of(copy) != before
+
+    # The copy stays with the room.
+    page.locator("#again").click()
+    expect_turn(page)
+    play_mouse(page, "5")
+    assert Draw.objects.get(seat__match=match_of(page)).machine == copy
+
+
+@pytest.mark.parametrize("button", ["#play", "#play-copy"])
+def test_play_from_the_page_of_a_machine(page: Page, button: str) -> None:
+    machine = house()[Side.FIRST]
+    page.goto(machine.get_absolute_url())
+    page.locator(button).click()
+    expect_turn(page)
+    expect(page.locator("#status")).to_have_text("Your turn. You play noughts.")
+    played = Draw.objects.get(seat__match=match_of(page)).machine
+    assert (played if button == "#play" else played.copied_from) == machine
+
+
+def expect_box_as_stored(wall: Page, box: Box) -> None:
+    box.refresh_from_db()
+    label = wall.locator(f'.wall-box[data-position="{box.position}"]')
+    beads = re.escape({1: "one bead", 2: "two beads"}.get(sum(box.beads), ""))
+    times = {0: "not opened yet", 1: "opened once", 2: "opened twice"}.get(sum(box.draws), "opened")
+    expect(label).to_have_attribute("aria-label", re.compile(rf": {beads}.*, {times}"))
+
+
+def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) -> None:
+    machine = house()[Side.SECOND]
+    wall = visitor()
+    wall.goto(machine.get_absolute_url())
+    expect(wall.locator(".wall-box")).to_have_count(Box.objects.filter(machine=machine).count())
+    expect(wall.locator(".wall-last")).to_have_count(0)
+    expect(wall.locator('[data-total="games"]')).to_have_text("0")
+    wall.evaluate("window.isTheSamePage = true")
+
+    start_first(page)
+    play_mouse(page, "5")
+    first = Draw.objects.get(seat__match=match_of(page))
+    expect(wall.locator(".wall-last")).to_have_attribute("data-position", first.box.position)
+    play_out_mouse(page)
+    drawn = Draw.objects.filter(seat__match=match_of(page)).order_by("ply")
+    last = drawn.last()
+    assert last is not None
+    expect(wall.locator(".wall-last")).to_have_attribute("data-position", last.box.position)
+    expect(wall.locator(".wall-last .wall-dot")).to_have_count(1)
+    expect(wall.locator('[data-total="games"]')).to_have_text("1")
+    for draw in drawn:
+        expect_box_as_stored(wall, draw.box)
+    beads = sum(sum(box.beads) for box in Box.objects.filter(machine=machine))
+    expect(wall.locator('[data-total="beads"]')).to_have_text(f"{beads:,}")
+    expect(wall.locator("#live")).to_have_text("Changed just now")
+    assert wall.evaluate("window.isTheSamePage") is True
+
+    # What the page was told is what a reload shows.
+    shown = wall.locator(f'.wall-box[data-position="{last.box.position}"]').get_attribute("aria-label")
+    wall.reload()
+    label = wall.locator(f'.wall-box[data-position="{last.box.position}"]')
+    expect(label).to_have_attribute("aria-label", str(shown))
+    expect(wall.locator(".recent li")).to_have_count(1)
+
+
+def test_the_wall_catches_up_after_a_restart(page: Page, visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+    watch.allow(r"WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED")
+    machine = house()[Side.SECOND]
+    wall = visitor()
+    wall.goto(machine.get_absolute_url())
+    expect(wall.locator(".wall-box").first).to_be_visible()
+    wall.context.set_offline(True)
+    expect(wall.locator("#live")).to_contain_text("The connection is gone")
+    start_first(page)
+    play_mouse(page, "5")
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#status")).to_have_attribute("data-status", "finished")
+    wall.context.set_offline(False)
+    expect(wall.locator("#live")).to_be_hidden()
+    expect(wall.locator('[data-total="games"]')).to_have_text("1")
+    expect(wall.locator(".wall-last")).to_have_count(1)
+
+
+def test_arrows_walk_along_the_wall(page: Page) -> None:
+    machine = house()[Side.FIRST]
+    page.goto(machine.get_absolute_url())
+    boxes = page.locator(".wall-box")
+    expect(boxes).to_have_count(304)
+    boxes.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(boxes.nth(1)).to_be_focused()
+    expect(page.locator(".peek")).to_be_visible()
+    page.keyboard.press("End")
+    expect(boxes.last).to_be_focused()
+    expect(boxes.last).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("Box")
+
+
+def test_the_life_of_a_box(page: Page) -> None:
+    house()
+    start_first(page)
+    play_mouse(page, "5")
+    expect(page.locator("#box-link")).to_be_visible()
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#changes > li")).to_have_count(1)
+    match = page.url
+    page.locator("#box-link").click()
+    expect(page.locator("h1")).to_have_text("Box ....X....")
+    life = page.locator(".life li").first
+    expect(life.get_by_role("link", name="Won a match.")).to_have_attribute("href", re.compile("/rooms/"))
+    expect(life.locator(".life-delta")).to_have_text("+3")
+    life.get_by_role("link").click()
+    expect(page).to_have_url(match)
+
+
+def test_a_box_of_thousands_of_beads(page: Page) -> None:
+    machine = trained(house()[Side.SECOND], games=20_000, opponent="perfect")
+    fullest = max(Box.objects.filter(machine=machine), key=lambda box: max(box.beads))
+    assert max(fullest.beads) > 1000
+    page.goto(fullest.get_absolute_url())
+    expect(page.locator("#matchbox .stack-number")).to_have_count(len(fullest.beads))
+    numbers = [str(text) for text in page.locator("#matchbox .stack-number").all_text_contents()]
+    assert [int(number.replace(",", "")) for number in numbers] == fullest.beads
+    page.goto(machine.get_absolute_url())
+    expect(page.locator(f'.wall-box[data-position="{fullest.position}"]')).to_have_attribute(
+        "aria-label", re.compile(rf"{sum(fullest.beads):,} beads")
+    )

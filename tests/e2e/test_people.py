@@ -1,0 +1,189 @@
+"""People among themselves: the link, the code, spectators, a full room, giving up."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.models import Match
+from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.playing import cell, code_of, expect_turn, match_of, play_mouse, start_other
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+
+def invite(page: Page) -> str:
+    """Open a room for a friend; the link."""
+    start_other(page, "human")
+    expect(page.locator("#status")).to_have_text("Waiting for the other player.")
+    expect(page.locator("#share-words")).to_contain_text("Send this link to a friend.")
+    expect(page.locator("#board .is-playable")).to_have_count(0)
+    return page.locator("#share-url").input_value()
+
+
+def accept(page: Page, link: str) -> None:
+    page.goto(link)
+    expect(page.locator("#share-words")).to_contain_text("You can take the free seat")
+    page.locator("#join button").click()
+
+
+def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
+    link = invite(page)
+    friend = visitor()
+    accept(friend, link)
+    expect(page.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
+
+    for here, there, square in zip([page, friend] * 3, [friend, page] * 3, "514729", strict=True):
+        expect_turn(here)
+        expect(there.locator("#board .is-playable")).to_have_count(0)
+        play_mouse(here, square, answers=0)
+    expect_turn(page)
+    play_mouse(page, "6", answers=0)  # 4, 5, 6
+    expect(page.locator("#status")).to_have_text("You won: three in a row.")
+    expect(friend.locator("#status")).to_have_text("Guest won: three in a row.")
+    for one in (page, friend):
+        expect(one.locator(".is-winning")).to_have_count(3)
+        expect(one.locator("#lesson")).to_be_hidden()
+        expect(one.locator("#no-box")).to_be_visible()
+
+    # Whoever asks for a rematch with the sides swapped, both are told which side is theirs now.
+    friend.locator("#swap").click()
+    expect(friend.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(page.locator("#status")).to_have_text("Guest (crosses) to move.")
+    play_mouse(friend, "1", answers=0)
+    expect(page.locator("#status")).to_have_text("Your turn. You play noughts.")
+
+
+def test_giving_up_is_told_to_both(page: Page, visitor: Visitor) -> None:
+    friend = visitor()
+    accept(friend, invite(page))
+    expect_turn(page)
+    play_mouse(page, "5", answers=0)
+    expect_turn(friend)
+    friend.locator("#resign").click()
+    friend.locator("#resign-yes").click()
+    expect(page.locator("#status")).to_have_text("You won: Guest gave up.")
+    expect(friend.locator("#status")).to_have_text("Guest won: you gave up.")
+
+
+def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) -> None:
+    friend, third = visitor(), visitor()
+    link = invite(page)
+    accept(friend, link)
+    expect_turn(page)
+    third.goto(link)
+    expect(third.locator("#watching")).to_be_visible()
+    expect(third.locator("#status")).to_have_text("Guest (crosses) to move.")
+    play_mouse(page, "5", answers=0)
+    expect(cell(third, "5")).to_have_attribute("aria-label", re.compile("centre, X"))
+
+    cell(third, "1").click(force=True)
+    cell(third, "1").press("Enter")
+    expect(third.locator("#board .is-playable")).to_have_count(0)
+    for button in ("#resign", "#again", "#swap", "#join"):
+        expect(third.locator(button)).to_be_hidden()
+    assert match_of(page).n_plies == 1
+
+    # They see the end as well, and who watches is not offered a rematch.
+    expect_turn(friend)
+    friend.locator("#resign").click()
+    friend.locator("#resign-yes").click()
+    expect(third.locator("#status")).to_contain_text("gave up")
+    expect(third.locator("#again")).to_be_hidden()
+
+
+def test_a_spectator_who_asks_all_the_same_is_told_why_not(page: Page, visitor: Visitor) -> None:
+    house()
+    page.goto("/")
+    page.locator("#play-first").click()
+    expect_turn(page)
+    third = visitor()
+    third.goto(page.url)
+    expect(third.locator("#watching")).to_be_visible()
+    # The page of a spectator cannot send a move; the protocol can.
+    third.evaluate(
+        """async () => {
+            const { receive } = await import(document.querySelector('script[type=module][src*="room"]').src);
+            const socket = new WebSocket(location.href.replace("http", "ws").replace("/rooms", "/api/rooms") + "/ws");
+            await new Promise((resolve) => {
+                socket.onmessage = ({ data }) => {
+                    const frame = JSON.parse(data);
+                    if (frame.type === "joined") {
+                        socket.send(JSON.stringify({ type: "move", data: { move: "5", ply: 0 } }));
+                    }
+                    if (frame.type === "error") { receive(frame); resolve(); }
+                };
+            });
+        }"""
+    )
+    expect(third.locator("#error")).to_have_text("You are watching this game, so you cannot move in it.")
+    assert match_of(page).n_plies == 0
+
+
+def test_joining_by_code(page: Page, visitor: Visitor) -> None:
+    invite(page)
+    friend = visitor()
+    friend.goto("/")
+    friend.locator("#code").fill(f" {code_of(page).upper()} ")
+    friend.locator("#code").press("Enter")
+    expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
+    expect_turn(page)
+
+
+def test_joining_from_the_list_of_those_who_wait(page: Page, visitor: Visitor) -> None:
+    invite(page)
+    friend = visitor()
+    friend.goto("/")
+    friend.locator(".rooms").get_by_role("button", name="Join Guest").click()
+    expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
+
+
+def test_a_full_room_is_watched(page: Page, visitor: Visitor) -> None:
+    friend, third = visitor(), visitor()
+    accept(friend, invite(page))
+    expect_turn(page)
+    play_mouse(page, "5", answers=0)
+    third.goto("/")
+    third.locator("#code").fill(code_of(page))
+    third.locator("#code").press("Enter")
+    expect(third.get_by_text("Both seats in this room are taken. You can still watch.")).to_be_visible()
+    expect(third.locator("#watching")).to_be_visible()
+    third.goto("/")
+    third.get_by_role("link", name="Watch Guest and Guest").click()
+    expect(third.locator("#watching")).to_be_visible()
+
+
+def test_two_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
+    link = invite(page)
+    friend, third = visitor(), visitor()
+    for one in (friend, third):
+        one.goto(link)
+        expect(one.locator("#join button")).to_be_visible()
+        expect(one.locator("#connection")).to_be_hidden()
+    friend.locator("#join button").click()
+    expect_turn(page)
+    # The offer is gone from the other's page without a reload.
+    expect(third.locator("#join")).to_be_hidden()
+    expect(third.locator("#watching")).to_be_visible()
+
+
+def test_a_code_that_does_not_exist(page: Page, watch: Watch) -> None:
+    watch.allow("404")
+    page.goto("/rooms/zzzzzz")
+    expect(page.get_by_role("heading", name="This drawer is empty")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("There is no room with this code.")
+    page.get_by_role("link", name="To the first page").click()
+    page.locator("#code").fill("no such")
+    page.locator("#code").press("Enter")
+    expect(page.locator(".notes")).to_contain_text("There is no room with this code.")
+    expect(page.locator("#code")).to_be_visible()
+    assert not Match.objects.exists()
+
+
+def test_an_address_that_does_not_exist(page: Page, watch: Watch) -> None:
+    watch.allow("404")
+    for address in ("/nothing", "/machines/999999", "/machines/999999/boxes/.........", "/rooms/0O!"):
+        page.goto(address)
+        expect(page.get_by_role("heading", name="This drawer is empty")).to_be_visible()
