@@ -249,15 +249,16 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], oppo
         status=MatchStatus.WAITING if waiting else MatchStatus.PLAYING,
         position=room.rules.encode(start),
     )
-    for side in Side:
-        seat = Seat(match=match, side=side)
-        if side in human_seats:
-            _seat_person(seat, human_seats[side])
-        if side in human_seats or automated is None:
-            seat.save()
-        else:
+    seats = [Seat(match=match, side=side) for side in Side]
+    for seat in seats:
+        if side_holder := human_seats.get(Side(seat.side)):
+            _seat_person(seat, side_holder)
+        elif automated is not None:
             seat.player, seat.name = automated.slug, automated.name
-            seat.save()
+    Seat.objects.bulk_create(seats)
+    # After everybody is stored: a machine may want to know whom it plays.
+    for seat in seats:
+        if automated is not None and not seat.is_human:
             automated.sit(seat)
     if not waiting:
         _go_on(match, seats_read(match), start, [])

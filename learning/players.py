@@ -35,6 +35,11 @@ def ply_random(seat: Seat) -> RandomSource:
     return RandomSource(seat.match.seed, seat.match.n_plies)
 
 
+def _account_of(seat: Seat) -> int | None:
+    """The account that the machine in this seat plays against, if it has one."""
+    return Seat.objects.filter(match=seat.match, user__isnull=False).values_list("user_id", flat=True).first()
+
+
 class OpponentPlayer(SeatPlayer):
     """A fixed opponent, under its own name or as a level of difficulty."""
 
@@ -82,7 +87,9 @@ class MachinePlayer(SeatPlayer):
         machine = self.wanted(seat)
         if room.fresh:
             copies = Machine.objects.filter(room=room, copied_from=machine)
-            machine = copies.first() or machine_clone(machine_id=machine.pk, name=f"{machine.name} (copy)", room=room)
+            machine = copies.first() or machine_clone(
+                machine_id=machine.pk, name=f"{machine.name} (copy)", room=room, owner_id=_account_of(seat)
+            )
         seat.player, seat.name = MachinePlayer.slug, machine.name
         seat.save(update_fields=["player", "name"])
         MachineSeat.objects.create(seat=seat, machine=machine)

@@ -20,7 +20,7 @@ from learning.runner import run_claim, run_execute
 from learning.selectors import ledger_errors
 from learning.services import machine_clone, machine_create, training_run_start
 from learning.storage import memory_load
-from tests.factories import NC, guest, house, in_memory, machine, play, play_out, room, trained
+from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, trained, user
 
 
 def against(learner: Machine, **options: Any) -> services.Seated:
@@ -135,6 +135,12 @@ class TestMatch:
         assert copy.lessons.count() == 2
         assert list(original.boxes.order_by("pk").values_list("beads", flat=True)) == before
         assert ledger_errors() == []
+
+    def test_a_fresh_copy_belongs_to_the_account_that_asked_for_it(self) -> None:
+        original, account = machine(), user()
+        assert original.owner is None
+        room("machine", person(account), machine=original.slug, fresh=True)
+        assert [copy.copied_from for copy in account.machines.all()] == [original]
 
     def test_the_houses_machines_swap_sides_and_a_single_machine_cannot(self) -> None:
         house()
