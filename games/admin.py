@@ -86,6 +86,9 @@ class MatchAdmin(ReadOnly, admin.ModelAdmin):
     inlines = (SeatInline, PlyInline)
     show_full_result_count = False
 
+    class Media(BoardMedia):
+        """Boards."""
+
     @admin.display(ordering="room__game")
     def game(self, match: Match) -> str:
         """The game's slug."""

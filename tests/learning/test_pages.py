@@ -173,6 +173,7 @@ class TestAdmin:
         assert staff.get("/admin/games/match/").status_code == 200
         match_id = Lesson.objects.get(kind="match").match_id
         page = staff.get(f"/admin/games/match/{match_id}/change/")
+        assert "admin_board.js" in page.content.decode(), "the script that draws its boards"
         assert page.content.count(b"<bead-board") > 4
         assert staff.post(f"/admin/games/match/{match_id}/change/", {"winner": 1}).status_code == 403
         assert staff.get("/admin/games/room/").status_code == 200
