@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from games.models import Match, Seat
+from games.models import Match, Room, Seat
 from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from games.selectors import reason_of
@@ -59,8 +59,9 @@ def machine_list_public() -> QuerySet[Machine]:
 
 
 def machine_list_of(user_id: int) -> QuerySet[Machine]:
-    """The machines of an account, newest first."""
-    return Machine.objects.filter(owner_id=user_id).order_by("-pk")
+    """The machines of an account, and the copies made for rooms where it has a seat; newest first."""
+    rooms = Room.objects.filter(matches__seats__user_id=user_id)
+    return Machine.objects.filter(Q(owner_id=user_id) | Q(room__in=rooms)).order_by("-pk")
 
 
 def machine_brief(machine: Machine) -> dict[str, Any]:
