@@ -155,6 +155,18 @@ class TestAccounts:
         assert client.get("/account").context["matches"] == []
         assert page_json(client.get(f"/rooms/{Room.objects.get().code}"), "role") is None
 
+    def test_the_copy_that_a_guest_played_is_found_in_the_account_made_afterwards(self, client: Client) -> None:
+        factories.house()
+        open_room(client, opponent="menace", fresh="on")
+        client.post("/signup", {"username": "ada", "email": "", "password1": PASSWORD, "password2": PASSWORD})
+        assert [machine["name"] for machine in client.get("/account").context["machines"]] == [
+            "MENACE the Second (copy)"
+        ]
+        client.post("/logout")
+        factories.user("bob")
+        client.post("/login", {"username": "bob", "password": PASSWORD})
+        assert client.get("/account").context["machines"] == []
+
     def test_the_account_page_is_for_those_who_are_logged_in(self, client: Client) -> None:
         assert client.get("/account").url == "/login?next=/account"
 
@@ -209,6 +221,7 @@ class TestAccounts:
         assert response.status_code == 429
         right = client.post("/login", {"username": "ada", "password": PASSWORD})
         assert right.status_code == 429
+        assert "Too many tries" in right.content.decode(), "in words, with a way on"
 
     def test_log_out_takes_a_form_not_a_link(self, client: Client) -> None:
         client.force_login(factories.user())
