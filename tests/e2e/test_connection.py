@@ -58,6 +58,18 @@ def test_a_reload_in_the_middle_and_on(page: Page) -> None:
     assert changes_told(page) == changes_stored(match_of(page))
 
 
+def test_a_click_in_the_first_moment_of_a_page_is_played(page: Page) -> None:
+    house()
+    clicks = (
+        "addEventListener('load', () => document.querySelector('[data-cell=\"5\"]')?.dispatchEvent(new Event('click')))"
+    )
+    page.add_init_script(clicks)
+    page.goto("/")
+    page.locator("#play-first").click()
+    expect(page.locator("#moves > li")).to_have_count(2)
+    expect(page.locator("#error")).to_be_hidden()
+
+
 def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, watch: Watch) -> None:
     in_the_middle(page)
     watch.allow(*NO_SERVER)

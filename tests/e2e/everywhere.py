@@ -1,0 +1,321 @@
+"""Every page and every state of the site, once set up and brought about: for what has to hold on all of them."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+from playwright.sync_api import Page, expect
+
+from games.models import Match
+from games.rules.base import Side
+from games.services import Person, match_resign
+from learning.models import Box, Machine
+from tests.e2e.conftest import LiveSite, Watch
+from tests.e2e.playing import expect_turn, play_mouse
+from tests.factories import guest, house, play, play_out, room, trained, user
+
+STAFF = "staff"
+PASSWORD = "a good password"
+
+
+@dataclass
+class World:
+    """What the pages are about: both machines of the house after 50,000 games, rooms, people."""
+
+    machines: dict[Side, Machine]
+    site: LiveSite
+    watch: Watch
+    rooms: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def machine(self) -> Machine:
+        return self.machines[Side.FIRST]
+
+    @property
+    def box(self) -> Box:
+        """The fullest box of a second move, which is never a first glance's box."""
+        return max(Box.objects.filter(machine=self.machine, move_number=2), key=lambda box: sum(box.draws))
+
+
+def world(site: LiveSite, watch: Watch) -> World:
+    """Set the world up, on a thread of its own: Playwright's loop runs in this one."""
+
+    def set_up() -> World:
+        try:
+            return _world(site, watch)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(set_up).result()
+
+
+def _world(site: LiveSite, watch: Watch) -> World:
+    machines = house()
+    for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
+        trained(machine, 50_000, opponent=opponent)
+    made = World(machines, site, watch)
+    # A match that is over, seen by a stranger; one that goes on; one that waits; a copy that lost all its beads.
+    over = room("menace", guest(1), Side.SECOND)
+    play_out(over.room.code, guest(1))
+    going_on = room("menace", guest(2))
+    play(going_on, guest(2), "5")
+    waiting = room("human", Person(guest=guest(3).guest, name="Ada"))
+    made.rooms = {"over": over.room.code, "going on": going_on.room.code, "waiting": waiting.room.code}
+    ada = user("ada", email="ada@example.com")
+    user(STAFF, is_staff=True, is_superuser=True)
+    for _ in range(3):
+        own = room("menace", Person(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
+        match_resign(code=own.room.code, person=Person(user_id=ada.pk, name="ada"))
+    return made
+
+
+def log_in(page: Page, name: str) -> None:
+    page.goto("/login")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("navigation").get_by_role("link", name="Account")).to_be_visible()
+
+
+def play_mid(page: Page, _: World) -> None:
+    """A match in the middle, with the box open."""
+    page.goto("/")
+    page.locator("#play-first").click()
+    expect_turn(page)
+    play_mouse(page, "5")
+    expect_turn(page)
+
+
+def play_finished(page: Page, world: World) -> None:
+    play_mid(page, world)
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#lesson")).to_be_visible()
+
+
+def play_waiting(page: Page, _: World) -> None:
+    page.goto("/")
+    page.locator('.opponent:has(input[value="human"])').click()
+    page.locator("#play-other").click()
+    expect(page.locator("#share-words")).to_contain_text("Send this link")
+
+
+def open_sheet(page: Page) -> None:
+    handle = page.locator("#box-handle")
+    if handle.is_visible():
+        handle.click()
+    expect(page.locator("#odds")).to_be_visible()
+
+
+def play_beads(page: Page, world: World) -> None:
+    play_mid(page, world)
+    page.locator("#beads").click()
+
+
+def play_sheet(page: Page, world: World) -> None:
+    play_mid(page, world)
+    open_sheet(page)
+
+
+def play_giving_up(page: Page, world: World) -> None:
+    play_mid(page, world)
+    page.locator("#resign").click()
+
+
+def play_keys(page: Page, world: World) -> None:
+    play_mid(page, world)
+    page.locator("#keys").click()
+    expect(page.locator("#keys-dialog")).to_be_visible()
+
+
+def play_empty(page: Page, _: World) -> None:
+    """The machine finds no bead in the box of its second move."""
+    for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
+        box.beads = [0] * len(box.beads)
+        box.save()
+    page.goto("/")
+    page.locator("#play-second").click()
+    expect_turn(page)
+    play_mouse(page)
+    expect(page.locator("#status")).to_have_attribute("data-status", "finished")
+
+
+def room_of(kind: str) -> Callable[[Page, World], None]:
+    def visit(page: Page, world: World) -> None:
+        page.goto(f"/rooms/{world.rooms[kind]}")
+        expect(page.locator("#seats li")).to_have_count(2)
+        expect(page.locator("#connection")).to_be_hidden()
+
+    return visit
+
+
+def plain(address: str) -> Callable[[Page, World], None]:
+    def visit(page: Page, world: World) -> None:
+        page.goto(address)
+
+    return visit
+
+
+def machine_page(page: Page, world: World) -> None:
+    page.goto(world.machine.get_absolute_url())
+    expect(page.locator(".wall-box")).to_have_count(304)
+
+
+def machine_peek(page: Page, world: World) -> None:
+    machine_page(page, world)
+    page.locator(f'.wall-box[data-position="{world.box.position}"]').focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".peek")).to_be_visible()
+
+
+def box_page(page: Page, world: World) -> None:
+    page.goto(world.box.get_absolute_url())
+    expect(page.locator("#matchbox > svg")).to_be_visible()
+
+
+def wrong_login(page: Page, world: World) -> None:
+    page.goto("/login")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill("not the one")
+    page.locator("main").get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def locked(page: Page, world: World) -> None:
+    world.watch.allow("429")
+    from django.conf import settings
+    from django.test import override_settings
+
+    with override_settings(AXES_FAILURE_LIMIT=1):
+        page.goto("/login")
+        page.get_by_label("Username").fill(f"nobody {settings.AXES_FAILURE_LIMIT}")
+        page.get_by_label("Password").fill("not the one")
+        page.locator("main").get_by_role("button", name="Log in").click()
+        expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
+
+
+def signup_errors(page: Page, world: World) -> None:
+    page.goto("/signup")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password", exact=True).fill("12345678")
+    page.get_by_label("Password confirmation").fill("87654321")
+    page.get_by_role("button", name="Make my account").click()
+    expect(page.locator(".errorlist").first).to_be_visible()
+
+
+def join_unknown(page: Page, world: World) -> None:
+    page.goto("/")
+    page.locator("#code").fill("zzzzzz")
+    page.locator("#code").press("Enter")
+    expect(page.locator(".notes")).to_be_visible()
+
+
+def missing(page: Page, world: World) -> None:
+    world.watch.allow("404")
+    page.goto("/rooms/zzzzzz")
+
+
+def of_account(address: str, name: str = "ada") -> Callable[[Page, World], None]:
+    def visit(page: Page, world: World) -> None:
+        log_in(page, name)
+        page.goto(address)
+
+    return visit
+
+
+def admin(address: str) -> Callable[[Page, World], None]:
+    return of_account(f"/admin/{address}", STAFF)
+
+
+def admin_match(page: Page, world: World) -> None:
+    log_in(page, STAFF)
+    match = Match.objects.get(room__code=world.rooms["over"])
+    page.goto(f"/admin/games/match/{match.pk}/change/")
+    expect(page.locator("bead-board svg").first).to_be_visible()
+
+
+def admin_machine(page: Page, world: World) -> None:
+    log_in(page, STAFF)
+    page.goto(f"/admin/learning/machine/{world.machine.pk}/change/")
+
+
+def admin_box(page: Page, world: World) -> None:
+    log_in(page, STAFF)
+    page.goto(f"/admin/learning/box/{world.box.pk}/change/")
+    expect(page.locator("bead-board svg").first).to_be_visible()
+
+
+def admin_boxes(page: Page, world: World) -> None:
+    log_in(page, STAFF)
+    page.goto(f"/admin/learning/box/?machine__id__exact={world.machine.pk}&move_number=2")
+    expect(page.locator("bead-board svg").first).to_be_visible()
+
+
+@contextmanager
+def lost(page: Page, world: World) -> Iterator[None]:
+    """While the network is away."""
+    world.watch.allow("WebSocket connection", "ERR_INTERNET_DISCONNECTED")
+    page.context.set_offline(True)
+    expect(page.locator("#connection")).to_be_visible()
+    yield
+    page.context.set_offline(False)
+
+
+STATES: dict[str, Callable[[Page, World], None]] = {
+    "lobby": plain("/"),
+    "lobby-unknown-code": join_unknown,
+    "match-waiting": play_waiting,
+    "match-free-seat": room_of("waiting"),
+    "match-playing": play_mid,
+    "match-sheet": play_sheet,
+    "match-beads": play_beads,
+    "match-giving-up": play_giving_up,
+    "match-keys": play_keys,
+    "match-finished": play_finished,
+    "match-spectator": room_of("going on"),
+    "match-spectator-finished": room_of("over"),
+    "machine": machine_page,
+    "machine-peek": machine_peek,
+    "box": box_page,
+    "about": plain("/about"),
+    "login": plain("/login"),
+    "login-wrong": wrong_login,
+    "login-locked": locked,
+    "signup": plain("/signup"),
+    "signup-wrong": signup_errors,
+    "password-reset": plain("/password/reset"),
+    "password-reset-sent": plain("/password/reset/sent"),
+    "password-reset-old-link": plain("/password/reset/MQ/none"),
+    "password-reset-done": plain("/password/reset/done"),
+    "account": of_account("/account"),
+    "account-empty": of_account("/account", STAFF),
+    "password-change": of_account("/password"),
+    "password-changed": of_account("/password/done"),
+    "not-found": missing,
+    "admin": admin(""),
+    "admin-machines": admin("learning/machine/"),
+    "admin-machine": admin_machine,
+    "admin-boxes": admin_boxes,
+    "admin-box": admin_box,
+    "admin-matches": admin("games/match/"),
+    "admin-match": admin_match,
+    "admin-lessons": admin("learning/lesson/"),
+    "match-empty-box": play_empty,
+}
+
+SITE = {name: visit for name, visit in STATES.items() if not name.startswith("admin")}
+
+
+def options(width: int, height: int, *, dark: bool = False, **more: Any) -> dict[str, Any]:
+    """Of a browser context."""
+    return {
+        "viewport": {"width": width, "height": height},
+        "color_scheme": "dark" if dark else "light",
+        "has_touch": width < 700,
+        "reduced_motion": "reduce",
+        **more,
+    }

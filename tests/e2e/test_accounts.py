@@ -1,0 +1,188 @@
+"""Accounts: made in the middle of playing, logged in and out of, passwords changed, forgotten and guessed."""
+
+import re
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core import mail
+from playwright.sync_api import Page, expect
+
+from games.models import Seat
+from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.playing import expect_turn, play_mouse, play_out_mouse, start_first, start_other
+from tests.factories import house, user
+
+pytestmark = pytest.mark.e2e
+
+PASSWORD = "a good password"  # that of every account the factories make
+NEW_PASSWORD = "seven glass beads"
+
+
+def log_in(page: Page, name: str = "owner", password: str = PASSWORD) -> None:
+    page.goto("/login")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.locator("main").get_by_role("button", name="Log in").click()
+
+
+def expect_logged_in(page: Page) -> None:
+    expect(page.get_by_role("navigation").get_by_role("link", name="Account")).to_be_visible()
+
+
+def expect_logged_out(page: Page) -> None:
+    expect(page.get_by_role("navigation").get_by_role("link", name="Log in")).to_be_visible()
+
+
+def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
+    house()
+    start_first(page)
+    play_out_mouse(page)
+    room = page.url
+    page.get_by_role("navigation").get_by_role("link", name="Log in").click()
+    page.get_by_role("link", name="Make an account").click()
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Email").fill("ada@example.com")
+    page.get_by_label("Password", exact=True).fill(NEW_PASSWORD)
+    page.get_by_label("Password confirmation").fill(NEW_PASSWORD)
+    page.get_by_role("button", name="Make my account").click()
+
+    expect(page.locator("h1")).to_have_text("ada")
+    expect(page.locator(".rooms li")).to_have_count(1)
+    expect(page.locator(".rooms li")).to_contain_text("against MENACE the Second")
+    assert Seat.objects.get(player="human").user == get_user_model().objects.get(username="ada")
+    page.get_by_role("link", name="Look").click()
+    expect(page).to_have_url(room)
+    # It is still theirs to go on with.
+    page.locator("#again").click()
+    expect_turn(page)
+
+
+def test_a_match_goes_on_after_logging_in(page: Page) -> None:
+    house()
+    user()
+    start_first(page)
+    play_mouse(page, "5")
+    room = page.url
+    log_in(page)
+    expect_logged_in(page)
+    page.goto(room)
+    expect_turn(page)
+    play_out_mouse(page)
+    page.goto("/account")
+    expect(page.locator(".rooms li")).to_have_count(1)
+
+
+def test_the_copy_that_somebody_plays_is_found_in_their_account(page: Page) -> None:
+    house()
+    user()
+    log_in(page)
+    start_other(page, "menace", fresh=True)
+    expect_turn(page)
+    page.goto("/account")
+    machines = page.locator("section", has=page.get_by_role("heading", name="Your machines"))
+    expect(machines.get_by_role("listitem")).to_contain_text("MENACE the Second (copy)")
+
+
+def test_logging_in_and_out(page: Page) -> None:
+    user()
+    page.goto("/account")
+    expect(page.get_by_text("Log in to see that page.")).to_be_visible()
+    log_in(page)
+    expect_logged_in(page)
+    page.goto("/account")
+    page.get_by_role("button", name="Log out").click()
+    expect_logged_out(page)
+    page.goto("/account")
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_a_page_asked_for_is_opened_after_logging_in(page: Page) -> None:
+    user()
+    page.goto("/account")
+    page.get_by_label("Username").fill("owner")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_role("button", name="Log in").click()
+    expect(page).to_have_url(re.compile("/account$"))
+
+
+def test_changing_the_password(page: Page, visitor: Visitor) -> None:
+    user()
+    log_in(page)
+    page.goto("/account")
+    page.get_by_role("link", name="Change password").click()
+    page.get_by_label("Old password").fill("not the one")
+    page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
+    page.get_by_label("New password confirmation").fill(NEW_PASSWORD)
+    page.get_by_role("button", name="Change it").click()
+    expect(page.locator(".errorlist")).to_contain_text("Your old password was entered incorrectly")
+    page.get_by_label("Old password").fill(PASSWORD)
+    page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
+    page.get_by_label("New password confirmation").fill(NEW_PASSWORD)
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_role("heading", name="Password changed")).to_be_visible()
+    elsewhere = visitor()
+    log_in(elsewhere, password=NEW_PASSWORD)
+    expect_logged_in(elsewhere)
+
+
+def test_a_forgotten_password(page: Page) -> None:
+    user(email="owner@example.com")
+    page.goto("/login")
+    page.get_by_role("link", name="Get a new password").click()
+    page.get_by_label("Email").fill("owner@example.com")
+    page.get_by_role("button", name="Send the link").click()
+    expect(page.get_by_role("heading", name="Look into your e-mail")).to_be_visible()
+    (message,) = mail.outbox
+    assert message.to == ["owner@example.com"]
+    (link,) = re.findall(r"http://\S+", str(message.body))
+    page.goto(link)
+    page.get_by_label("New password", exact=True).fill("12345678")
+    page.get_by_label("New password confirmation").fill("12345678")
+    page.get_by_role("button", name="Keep this password").click()
+    expect(page.locator(".errorlist").first).to_be_visible()
+    page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
+    page.get_by_label("New password confirmation").fill(NEW_PASSWORD)
+    page.get_by_role("button", name="Keep this password").click()
+    expect(page.get_by_text("Your new password works now.")).to_be_visible()
+    log_in(page, password=NEW_PASSWORD)
+    expect_logged_in(page)
+    page.goto(link)
+    expect(page.get_by_text("This link has been used or is too old.")).to_be_visible()
+
+
+def test_an_unknown_address_is_not_told_apart(page: Page) -> None:
+    page.goto("/password/reset")
+    page.get_by_label("Email").fill("nobody@example.com")
+    page.get_by_role("button", name="Send the link").click()
+    expect(page.get_by_role("heading", name="Look into your e-mail")).to_be_visible()
+    assert mail.outbox == []
+
+
+def test_a_wrong_password_and_then_too_many(page: Page, watch: Watch) -> None:
+    watch.allow("429")
+    user()
+    log_in(page, password="not the one")
+    expect(page.get_by_role("alert")).to_contain_text("Please enter a correct username and password.")
+    expect(page.get_by_label("Username")).to_have_value("owner")
+    for _ in range(settings.AXES_FAILURE_LIMIT - 2):
+        log_in(page, password="not the one")
+        expect(page.get_by_role("alert")).to_be_visible()
+    log_in(page, password="not the one")
+    expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
+    # The right one does not help either until the time is up; playing goes on without an account.
+    log_in(page)
+    expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
+    page.get_by_role("link", name="play without an account").click()
+    expect(page.locator("#play-first")).to_be_visible()
+
+
+def test_signing_up_says_what_is_wrong(page: Page) -> None:
+    user("ada")
+    page.goto("/signup")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password", exact=True).fill("12345678")
+    page.get_by_label("Password confirmation").fill("87654321")
+    page.get_by_role("button", name="Make my account").click()
+    expect(page.locator(".errorlist")).to_contain_text(["already exists", "didn’t match"])
+    expect(page.get_by_label("Username")).to_have_attribute("aria-invalid", "true")

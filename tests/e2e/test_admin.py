@@ -1,0 +1,93 @@
+"""The staff's pages: boards drawn as boards, beads as bars, history read-only."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.models import Match
+from learning.models import Box, Machine
+from tests.e2e.playing import play_out_mouse, start_first
+from tests.factories import house, user
+
+pytestmark = pytest.mark.e2e
+
+CHANGEABLE = {"name", "description", "is_public", "learns"}
+
+
+@pytest.fixture(autouse=True)
+def _staff(page: Page) -> None:
+    """A member of staff is logged in, and one match has been played."""
+    house()
+    user("staff", is_staff=True, is_superuser=True)
+    page.goto("/admin/")
+    page.get_by_label("Username").fill("staff")
+    page.get_by_label("Password").fill("a good password")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Site administration")).to_be_visible()
+
+
+def expect_read_only(page: Page) -> None:
+    """Nothing to fill in, nothing to save, nothing to delete."""
+    expect(page.locator("#content-main form input:not([type=hidden]), #content-main form textarea")).to_have_count(0)
+    expect(page.get_by_role("button", name="Save")).to_have_count(0)
+    expect(page.get_by_role("link", name="Delete")).to_have_count(0)
+
+
+def test_boxes_are_boards_and_bars(page: Page) -> None:
+    machine = Machine.objects.get(slug="menace-first")
+    page.goto(f"/admin/learning/box/?machine__id__exact={machine.pk}&move_number=2")
+    rows = page.locator("#result_list tbody tr")
+    expect(rows).to_have_count(Box.objects.filter(machine=machine, move_number=2).count())
+    expect(rows.locator("bead-board svg")).to_have_count(rows.count())
+    expect(rows.locator("bead-bars ul.bead-bars")).to_have_count(rows.count())
+    expect(page.locator("#changelist-filter")).to_contain_text("By visited")
+    expect(page.locator(".object-tools").get_by_role("link", name="Add ")).to_have_count(0)
+    rows.first.locator("th a").click()
+    expect(page.locator("bead-board svg").first).to_be_visible()
+    expect(page.locator("bead-bars li").first).to_be_visible()
+    expect_read_only(page)
+
+
+def test_visited_boxes(page: Page) -> None:
+    start_first(page)
+    play_out_mouse(page)
+    visited = [box for box in Box.objects.all() if any(box.draws)]
+    page.goto("/admin/learning/box/?visited=yes")
+    expect(page.locator("#result_list tbody tr")).to_have_count(len(visited))
+
+
+def test_matches_with_their_plies(page: Page) -> None:
+    start_first(page)
+    play_out_mouse(page)
+    match = Match.objects.get()
+    page.goto("/admin/games/match/")
+    page.get_by_role("link", name=str(match)).click()
+    plies = page.locator("#plies-group tbody tr.has_original, #plies-group tr.form-row.has_original")
+    expect(plies).to_have_count(match.n_plies)
+    expect(plies.locator("bead-board svg")).to_have_count(match.n_plies)
+    expect(page.locator("#seats-group")).to_contain_text("MENACE the Second")
+    expect_read_only(page)
+
+
+def test_of_a_machine_only_what_a_person_may_set(page: Page) -> None:
+    page.goto("/admin/learning/machine/")
+    expect(page.locator("#result_list tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="MENACE the Second").click()
+    fields = page.locator("#machine_form").locator("input:not([type=hidden], [type=submit]), textarea, select")
+    expect(fields.first).to_be_visible()
+    assert {field.get_attribute("name") for field in fields.all()} == CHANGEABLE
+    expect(page.get_by_role("link", name="Delete")).to_have_count(0)
+    page.get_by_role("link", name="boxes", exact=True).click()
+    expect(page.locator("#result_list bead-board svg").first).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["games/room", "games/match", "learning/lesson", "learning/trainingrun"])
+def test_history_is_read_only(page: Page, address: str) -> None:
+    start_first(page)
+    play_out_mouse(page)
+    page.goto(f"/admin/{address}/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator(".object-tools").get_by_role("link", name="Add ")).to_have_count(0)
+    first = page.locator("#result_list tbody th a")
+    if first.count():
+        first.first.click()
+        expect_read_only(page)
