@@ -26,8 +26,12 @@ export class Socket {
 
   /** Sends a frame; false when there is no connection, so that the caller can say so. */
   send(type, data = {}) {
-    if (this.socket.readyState !== WebSocket.OPEN) return false;
-    this.socket.send(JSON.stringify({ type, data }));
+    const { socket } = this;
+    const frame = JSON.stringify({ type, data });
+    if (socket.readyState === WebSocket.OPEN) socket.send(frame);
+    // Who clicks in the first moment of a page need not wait for its connection, nor hear of it.
+    else if (socket.readyState === WebSocket.CONNECTING && !this.failures) socket.addEventListener("open", () => socket.send(frame));
+    else return false;
     return true;
   }
 
