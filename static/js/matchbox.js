@@ -63,7 +63,7 @@ export function closedMatchbox(words_ = "A closed matchbox") {
     svg("g", { transform: "translate(110 0)" },
       svg("rect", { class: "drawer-wall", x: 120, y: 24, width: 18, height: 182, rx: 2 }),
       sleeveCard(id),
-      svg("text", { class: "label-brand", x: 69, y: 48 }, "MENACE"),
+      svg("text", { class: "label-brand", x: 69, y: 48, "font-size": 14.5 }, "MENACE"),
       svg("g", { class: "label-beads" },
         [0, 1, 2, 3, 4, 5, 6, 7, 8].map((colour) =>
           bead({ colour, mark: "ABCDEFGHI"[colour], x: 41 + 28 * (colour % 3), y: 88 + 28 * Math.floor(colour / 3), r: 10.5 }))),
@@ -136,7 +136,7 @@ function sleeve(layout, box, total, id) {
   const left = 70 - (scale * 100 * place.columns) / 2;
   const top = 104 - (scale * 100 * place.rows) / 2;
   return svg("g", { class: "sleeve" }, sleeveCard(id),
-    svg("text", { class: "label-brand", x: 70, y: 47 }, fitting(box.title ?? "MENACE")),
+    brand(box.title ?? "MENACE"),
     svg("g", { transform: `translate(${left} ${top}) scale(${scale})` },
       diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) })),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
@@ -144,10 +144,14 @@ function sleeve(layout, box, total, id) {
     svg("text", { class: "label-small", x: 70, y: 187 }, `${figure(total)} bead${total === 1 ? "" : "s"}`));
 }
 
-/** A machine's name as far as it fits on the label. */
-function fitting(title) {
+/** A machine's name on the label: smaller when it is long, cut when it is longer still. */
+function brand(title) {
   const first = title.split(",")[0].trim();
-  return first.length > 12 ? `${first.slice(0, 11)}…` : first;
+  const name = first.length > 20 ? `${first.slice(0, 19)}…` : first;
+  // Whatever the font, a long name takes the width of the label and no more.
+  const narrow = name.length > 8 ? { textLength: 96, lengthAdjust: "spacingAndGlyphs" } : {};
+  const size = Math.min(14.5, Math.max(8.5, 145 / name.length));
+  return svg("text", { class: "label-brand", x: 70, y: 47, "font-size": size, ...narrow }, name);
 }
 
 /** Which printed cell carries which bead, and which are lit: the cells of the slot that was drawn. */

@@ -76,7 +76,8 @@ export class OpenBox {
     if (draw.resigned) return `There was no bead left in this box, so ${this.title} gave up. ${how}`;
     const out = draw.slots[draw.slot];
     const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
-    return `${refilled}${this.title} drew bead ${out.mark}, one of ${count(out.beads, "bead")} of that kind among ${figure(total)}. ${how}`;
+    const among = out.beads === total ? "and there is no other kind in this box" : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
+    return `${refilled}${this.title} drew bead ${out.mark}, ${among}. ${how}`;
   }
 
   /** How many beads of a slot there were, and how many there are now that the match is over. */

@@ -221,7 +221,7 @@ function showStatus(now) {
   at("status").textContent = statusWords(now);
   at("status").dataset.status = now.status;
   at("status").classList.toggle("is-mine", canMove(now));
-  at("why").textContent = now.status === "finished" ? now.learning?.lesson?.sentence ?? "" : "";
+  at("why").textContent = now.status === "finished" ? deed(now.learning?.lesson) : "";
   clearTimeout(patience);
   const other = seatOf(now, now.turn);
   if (now.status === "playing" && now.turn !== role && other?.kind === "human") {
@@ -229,6 +229,11 @@ function showStatus(now) {
       at("why").textContent = `${nameOf(now, now.turn)} is taking a while. You may leave this page open or come back later: the game is kept.`;
     }, PATIENCE_MS);
   }
+}
+
+/** What the machine does with its beads; who won is said already: "It adds 3 beads of the colour it played …". */
+function deed(lesson) {
+  return sentence(lesson?.sentence.split(/ (?:won|drew|lost)[:.] /)[1] ?? "");
 }
 
 function showSeats(now) {
