@@ -10,7 +10,7 @@
 import { beadPicture } from "./beads.js";
 import { boardPicture } from "./diagram.js";
 import { html, svg } from "./dom.js";
-import { percent } from "./words.js";
+import { figure, percent } from "./words.js";
 
 const layouts = new Map();
 
@@ -61,7 +61,7 @@ class BeadBars extends HTMLElement {
         beadPicture(slot, 20),
         svg("svg", { class: "bead-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
           svg("rect", { class: `bead-bar-fill bead-bar-${slot.colour}`, width: (100 * n) / most, height: 10 })),
-        html("span", {}, `${n} `, html("small", {}, `${slot.name ?? ""}${total ? `, ${percent(n / total)}` : ""}`)));
+        html("span", {}, `${figure(n)} `, html("small", {}, `${slot.name ?? ""}${total ? `, ${percent(n / total)}` : ""}`)));
     })));
   }
 }
