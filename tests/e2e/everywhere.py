@@ -128,7 +128,7 @@ def play_giving_up(page: Page, world: World) -> None:
 
 def play_keys(page: Page, world: World) -> None:
     play_mid(page, world)
-    page.locator("#keys").click()
+    page.keyboard.press("?")
     expect(page.locator("#keys-dialog")).to_be_visible()
 
 

@@ -1,0 +1,293 @@
+"""What holds on every page: names, sizes, no sideways scrolling, contrast, stillness, and how much is sent."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.rules.base import Side
+from tests.e2e.conftest import LiveSite, Visitor, Watch
+from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
+from tests.e2e.playing import cell, expect_turn, play_mouse, play_out_mouse, start_first
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+MATCH_PAGE_MAX_BYTES = 200_000
+TEXT_MIN_CONTRAST = 4.5
+TARGET_MIN_PX = 44
+
+# In the page: what can be used must have a name that a screen reader can say.
+NAMELESS = """() => {
+  const fields = "input:not([type=hidden]), select, textarea";
+  const used = `a[href], button, summary, [tabindex], [role=gridcell], [role=img], ${fields}`;
+  const words = (id) => document.getElementById(id)?.textContent.trim();
+  return [...document.querySelectorAll(used)].filter((one) => one.checkVisibility() && !(
+    one.getAttribute("aria-label")?.trim()
+    || (one.getAttribute("aria-labelledby") ?? "").split(" ").some(words)
+    || [...(one.labels ?? [])].some((label) => label.textContent.trim())
+    || one.textContent.trim())).map((one) => one.outerHTML.slice(0, 160));
+}"""
+
+# What a finger has to hit: squares, buttons, main links. Links within a sentence are as high as their line.
+SMALL = """(least) => {
+  const fields = "input:not([type=hidden], [type=checkbox], [type=radio]), select, label.choice, .opponent";
+  const targets = `button, .button, summary, .masthead a, .cell, .wall-box, ${fields}`;
+  return [...document.querySelectorAll(targets)]
+    .filter((one) => one.checkVisibility())
+    .map((one) => [one, one.getBoundingClientRect()])
+    .filter(([, { width, height }]) => width + 0.5 < least || height + 0.5 < least)
+    .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 120)} ${width} × ${height}`);
+}"""
+
+# The contrast of every piece of text with the first opaque colour behind it.
+FAINT = """(least) => {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = rgba(getComputedStyle(one).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const faint = [];
+  while (texts.nextNode()) {
+    const { parentElement: element, textContent } = texts.currentNode;
+    if (!textContent.trim() || element.closest("svg, script, noscript, option") || !element.checkVisibility()) continue;
+    const [one, other] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (contrast < least) faint.push(`${contrast.toFixed(2)} ${textContent.trim().slice(0, 60)}`);
+  }
+  return faint;
+}"""
+
+# Beads against the wood, their marks against the glass: at least 3 to 1 and 4.5 to 1.
+DULL_BEADS = """() => {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const floor = getComputedStyle(document.querySelector(".drawer-floor")).fill;
+  const dull = [];
+  const group = document.querySelector(".drawer .beads");
+  const bead = group.querySelector(".bead").cloneNode(true);
+  group.append(bead);
+  for (let colour = 0; colour < 9; colour += 1) {
+    bead.setAttribute("class", `bead bead-${colour}`);
+    const [glass, ring, mark] = ["glass", "ring", "mark"]
+      .map((part) => getComputedStyle(bead.querySelector(`.bead-${part}`)));
+    const seen = Math.max(contrast(glass.fill, floor), contrast(ring.stroke, floor));
+    if (seen < 3) dull.push(`bead ${colour} on the wood`);
+    if (contrast(glass.fill, mark.fill) < 4.5) dull.push(`mark of bead ${colour}`);
+  }
+  bead.remove();
+  return dull;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
+    visitor: Visitor, live_site: LiveSite, watch: Watch, theme: str
+) -> None:
+    made = world(live_site, watch)
+    found: dict[str, list[str]] = {}
+    for name, visit in SITE.items():
+        page = visitor(**options(360, 740, dark=theme == "dark"))
+        visit(page, made)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        wrong = [f"scrolls sideways: {width}"] if width > 360 else []
+        wrong += page.evaluate(NAMELESS) + page.evaluate(SMALL, TARGET_MIN_PX)
+        wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
+        if name == "match-sheet":
+            wrong += page.evaluate(DULL_BEADS)
+        if page.locator("h1").count() != 1 or "Beadbox" not in page.title():
+            wrong.append("one heading and a title")
+        found |= {name: wrong} if wrong else {}
+        page.context.close()
+    assert found == {}
+
+
+def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+    made = world(live_site, watch)
+    for name, visit in STATES.items():
+        if name.startswith("admin"):
+            page = visitor()
+            visit(page, made)
+            expect(page.locator("#content h1")).to_be_visible()
+            page.context.close()
+
+
+def test_forced_colours_show_board_and_box(visitor: Visitor) -> None:
+    house()
+    page = visitor(forced_colors="active", **options(1280, 800))
+    start_first(page)
+    play_mouse(page, "5")
+    expect_turn(page)
+    ink = "(selector) => getComputedStyle(document.querySelector(selector)).stroke"
+    paper = page.evaluate("getComputedStyle(document.querySelector('.cell-floor')).fill")
+    for part in (".board .ruling", ".board .piece-0", ".board .piece-1"):
+        assert page.evaluate(ink, part) != paper, part
+    expect(page.locator("#matchbox .bead.is-drawn")).to_be_visible()
+    cell(page, "1").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(ink, ".cell:focus-visible > .cell-focus") not in ("none", paper)
+
+
+MOVING = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty ?? 'script')"
+
+
+def test_nothing_moves_for_who_asked_for_stillness(visitor: Visitor) -> None:
+    machine = house()[Side.SECOND]
+    page, wall = visitor(reduced_motion="reduce"), visitor(reduced_motion="reduce")
+    noted = """
+      const animate = Element.prototype.animate;
+      window.moved = [];
+      Element.prototype.animate = function (...how) {
+        window.moved.push(this.className);
+        return animate.apply(this, how);
+      };
+    """
+    page.add_init_script(noted)
+    wall.add_init_script(noted)
+    wall.goto(machine.get_absolute_url())
+    expect(wall.locator(".wall-box").first).to_be_visible()
+    start_first(page)
+    play_out_mouse(page)
+    expect(wall.locator(".wall-last")).to_have_count(1)
+    for one in (page, wall):
+        assert one.evaluate("window.moved") == []
+        assert one.evaluate(MOVING) == []
+
+
+def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
+    house()
+    page.add_init_script(
+        """
+        const animate = Element.prototype.animate;
+        window.durations = [];
+        Element.prototype.animate = function (frames, how) {
+          window.durations.push((how.duration ?? how) + (how.delay ?? 0));
+          return animate.call(this, frames, how);
+        };
+        """
+    )
+    start_first(page)
+    play_mouse(page, "5")
+    expect_turn(page)
+    durations = page.evaluate("window.durations")
+    assert durations
+    assert max(durations) <= 400
+
+
+def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> None:
+    """Less than 200 kB in all, and no script but its own modules; files here are neither packed nor cached."""
+    house()
+    page.goto("/")
+    room = page.locator("#play-first")
+    expect(room).to_be_visible()
+    page.context.clear_cookies()
+    page.goto("/")
+    page.locator("#play-first").click()
+    expect_turn(page)
+    address = page.url
+    held = page.context.cookies()
+    fresh = page.context.browser
+    assert fresh is not None
+    # A browser that has nothing of the site yet, but holds the seat.
+    context = watch.over(fresh.new_context(base_url=watch.origin))
+    context.add_cookies(held)  # type: ignore[arg-type]  # what one call returns the other takes
+    watch.requests.clear()
+    first = context.new_page()
+    first.goto(address)
+    expect_turn(first)
+    expect(first.locator("#connection")).to_be_hidden()
+    requests = [request for request in watch.requests if request.frame.page == first]
+    sizes = {}
+    for request in requests:
+        response = request.response()
+        assert response is not None
+        response.finished()
+        size = request.sizes()
+        sizes[request.url] = size["responseBodySize"] + size["responseHeadersSize"]
+    print(f"match page: {sum(sizes.values()):,} bytes in {len(sizes)} requests")  # noqa: T201  # a figure to be read
+    assert sum(sizes.values()) <= MATCH_PAGE_MAX_BYTES
+    assert len(sizes) == len(requests), "nothing is asked for twice"
+    assert all(url.startswith(f"{watch.origin}/") for url in sizes)
+
+    scripts = [url for url in sizes if url.endswith(".js")]
+    assert scripts
+    assert all(url.startswith(f"{watch.origin}/static/js/") for url in scripts)
+    inline = "[...document.scripts].filter((one) => !one.src && one.type !== 'application/json').length"
+    assert first.evaluate(inline) == 0
+    context.close()
+
+
+def test_the_board_needs_the_pages_own_modules_only(page: Page) -> None:
+    house()
+    page.route(
+        lambda url: url.endswith(".js") and "/static/js/" not in url,
+        lambda route: route.abort(),
+    )
+    page.route("**/theme.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    start_first(page)
+    play_out_mouse(page)
+
+
+def test_the_theme_is_chosen_and_kept(page: Page) -> None:
+    page.goto("/")
+    paper = "getComputedStyle(document.documentElement).backgroundColor"
+    before = page.evaluate(paper)
+    page.locator("#theme").click()
+    assert page.evaluate(paper) != before
+    chosen = page.evaluate(paper)
+    page.goto("/about")
+    assert page.evaluate(paper) == chosen
+    expect(page.locator("#theme")).to_have_attribute("aria-label", "Use the light theme")
+
+
+def test_the_sheet_is_pulled_up_and_let_go(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+    page = visitor(**options(360, 740))
+    made = world(live_site, watch)
+    play_mid(page, made)
+    handle = page.locator("#box-handle")
+    expect(handle).to_have_attribute("aria-expanded", "false")
+    expect(page.locator("#odds")).to_be_hidden()
+    handle.tap()
+    expect(page.locator("#odds")).to_be_visible()
+    expect(page.locator("#matchbox .stack-number").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#odds")).to_be_hidden()
+    expect(handle).to_be_focused()
+
+
+def test_after_the_match_a_finger_opens_the_box_of_a_change(
+    visitor: Visitor, live_site: LiveSite, watch: Watch
+) -> None:
+    page = visitor(**options(360, 740))
+    play_finished(page, world(live_site, watch))
+    page.locator("#changes button").first.tap()
+    expect(page.locator("#odds")).to_be_visible()
+    expect(page.locator("#odds")).to_contain_text("→")
+
+
+def test_the_code_is_copied(page: Page) -> None:
+    house()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    start_first(page)
+    page.locator("#copy-link").click()
+    expect(page.locator("#copied")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
