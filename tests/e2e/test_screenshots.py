@@ -1,43 +1,81 @@
 """Pictures of every page and state, to be looked at: three widths, light and dark, under ``var/screenshots``.
 
-Of one width and theme alone: ``pytest -m e2e tests/e2e/test_screenshots.py -k "1280 and light"``.
+Of one width alone: ``pytest -m e2e tests/e2e/test_screenshots.py -k 1280``.
 """
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import expect
+from django.db import connection
+from playwright.sync_api import Page, expect
 
+from games.rules.base import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import STATES, lost, options, play_mid, world
+from tests.e2e.playing import expect_plies, expect_turn, match_of, play_mouse
+from tests.factories import house, trained
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 PLACE = Path(os.environ.get("SCREENSHOTS") or settings.BASE_DIR / "var" / "screenshots")
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+IN_WINDOW = {"match-sheet", "match-keys", "machine-peek"}
 HEIGHTS = {360: 740, 768: 1024, 1280: 800}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", HEIGHTS)
-def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Watch, width: int, theme: str) -> None:
-    place = PLACE / f"{width}-{theme}"
-    place.mkdir(parents=True, exist_ok=True)
+def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Watch, width: int) -> None:
     made = world(live_site, watch)
-    look = options(width, HEIGHTS[width], dark=theme == "dark")
+    look = options(width, HEIGHTS[width])
     for name, visit in STATES.items():
         page = visitor(**look)
         visit(page, made)
-        # A sheet, a dialogue and a peek stand in the window, the rest is the whole page.
-        in_window = name in {"match-sheet", "match-keys", "machine-peek"} or (width == 360 and name.startswith("match"))
-        page.screenshot(path=place / f"{name}.png", full_page=not in_window)
-        if in_window and name != "match-sheet":
-            page.screenshot(path=place / f"{name}-whole.png", full_page=True)
+        take(page, width, name)
         page.context.close()
     page = visitor(**look)
     play_mid(page, made)
     with lost(page, made):
-        page.screenshot(path=place / "match-reconnecting.png")
+        take(page, width, "match-reconnecting")
     expect(page.locator("#connection")).to_be_hidden()
-    assert len(list(place.glob("*.png"))) > len(STATES)
+    for theme in THEMES:
+        assert len(list((PLACE / f"{width}-{theme}").glob("*.png"))) > len(STATES)
+
+
+def take(page: Page, width: int, name: str) -> None:
+    """The page in both themes. A sheet, a dialogue and a peek stand in the window; the rest is the whole page."""
+    in_window = name in IN_WINDOW or (width < 700 and name.startswith("match"))
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        place = PLACE / f"{width}-{theme}"
+        place.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=place / f"{name}.png", full_page=not in_window)
+        if in_window and name not in IN_WINDOW:
+            page.screenshot(path=place / f"{name}-whole.png", full_page=True)
+
+
+def _young_machine() -> None:
+    """A machine that has played a little, so that its beads are many-coloured and can be counted."""
+    try:
+        trained(house()[Side.FIRST], 300, opponent="random")
+    finally:
+        connection.close()
+
+
+def test_the_picture_of_the_readme(visitor: Visitor) -> None:
+    """A match in the middle: the box open, the bead drawn. ``docs/match-page.png`` is such a picture."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(_young_machine).result()
+    PLACE.mkdir(parents=True, exist_ok=True)
+    page = visitor(**options(1280, 860))
+    page.goto("/")
+    page.locator("#play-second").click()
+    expect_turn(page)
+    opening = match_of(page).plies.get().move
+    play_mouse(page, "5" if opening != "5" else "3")
+    expect_plies(page, 3)
+    expect(page.locator("#matchbox .is-drawn")).to_be_visible()
+    page.screenshot(path=PLACE / "match-page.png")
