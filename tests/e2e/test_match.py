@@ -185,7 +185,7 @@ def test_what_happened_is_announced_once(page: Page) -> None:
     play_mouse(page, "5")
     expect_turn(page)
     machine = "MENACE the Second"
-    words = rf"^{machine} drew bead \w, chance .+ %\. {machine}: .+\. Your turn\. You play crosses\.$"
+    words = rf"^{machine} drew bead \w, chance .+%\. {machine}: .+\. Your turn\. You play crosses\.$"
     expect(page.locator("#announce")).to_have_text(re.compile(words))
 
 
