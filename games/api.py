@@ -5,25 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.permissions import AllowAny
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games import services
-from games.exceptions import MalformedError
-from games.identity import person_of_request
-from games.rules.base import Side
+from games.identity import GUEST_KEY, person_of_request
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
-from games.selectors import game_view, room_get, room_view
+from games.selectors import game_view, room_state
 from games.serializers import (
     MoveSerializer,
     ResetSerializer,
     RoomCreateSerializer,
     SeatedSerializer,
     SeatSerializer,
-    parse_side,
+    parse_room,
 )
 
 _STATE = {200: {"type": "object", "description": "The state: docs/protocol.md."}}
@@ -46,6 +45,9 @@ def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
 def _person(request: Request, data: dict[str, Any] | None = None) -> services.Person:
     """Who asks: by session, or by seat token in the body or the header. A bare role proves nothing."""
     token = (data or {}).get("seat_token") or request.headers.get("X-Seat-Token", "")
+    # REST framework does this for accounts only, and a guest's session holds seats as well.
+    if not token and GUEST_KEY in request.session and request.method not in SAFE_METHODS:
+        SessionAuthentication().enforce_csrf(request)
     return person_of_request(request._request, token[:100])
 
 
@@ -85,21 +87,7 @@ class RoomListView(PublicView):
     @extend_schema(request=RoomCreateSerializer, responses={201: SeatedSerializer})
     def post(self, request: Request) -> Response:
         """Open a room and take a seat in it: the first side, or the side the machine does not play."""
-        data = _parsed(RoomCreateSerializer, request)
-        try:
-            side = parse_side(game_get(data["game"]), data["side"], Side.FIRST)
-        except UnknownGameError as error:
-            raise MalformedError(f"game: {error}") from None
-        except ValueError as error:
-            raise MalformedError(str(error)) from None
-        seated = services.room_create(
-            person=_person(request),
-            game=data["game"],
-            opponent=data["opponent"],
-            side=side,
-            machine=data["machine"],
-            fresh=data["fresh"],
-        )
+        seated = services.room_create(person=_person(request), **parse_room(request.data))
         return _seated(seated, 201)
 
 
@@ -109,7 +97,7 @@ class RoomView(PublicView):
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str) -> Response:
         """The state, for anybody who has the code."""
-        return Response(room_view(room_get(code)))
+        return Response(room_state(code))
 
 
 class RoomJoinView(PublicView):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import time
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -14,9 +15,12 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from games import services
 from games.events import room_group
 from games.exceptions import PlayError, RoomNotFoundError
-from games.identity import person_of
-from games.selectors import room_get, room_view
+from games.identity import person_of_scope
+from games.models import CODE_FORM
+from games.selectors import room_state
 from games.serializers import FrameError, parse_move_data
+
+logger = logging.getLogger(__name__)
 
 MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
@@ -76,6 +80,29 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             self._bucket = Bucket(FRAMES_PER_SECOND, FRAME_BURST)
         return self._bucket
 
+    group: str | None = None
+
+    async def listen(self, group: str | None) -> None:
+        """Accept the socket and join its group. With the broker away it still works, and hears by its pings."""
+        if group is not None:
+            try:
+                await self.channel_layer.group_add(group, self.channel_name)
+                self.group = group
+            except Exception:  # whatever the broker's client raises
+                logger.exception("could not join %s", group)
+        await self.accept()
+
+    async def refuse(self, error: PlayError) -> None:
+        """Say why, then close."""
+        await self.send_error(error.code, str(error))
+        await self.close(CLOSE_NOT_FOUND)
+
+    async def disconnect(self, code: int) -> None:
+        """Leave the group; a seat stays held, so that whoever comes back goes on."""
+        if self.group is not None:
+            with contextlib.suppress(Exception):  # with the broker away there is no group to leave
+                await self.channel_layer.group_discard(self.group, self.channel_name)
+
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame."""
         if kind != "ping":
@@ -111,20 +138,14 @@ class RoomConsumer(FrameConsumer):
     async def connect(self) -> None:
         """Join: first the group, then the state, so that nothing falls between them."""
         self.code = self.scope["url_route"]["kwargs"]["code"]
-        await self.channel_layer.group_add(room_group(self.code), self.channel_name)
-        await self.accept()
+        await self.listen(room_group(self.code) if CODE_FORM.fullmatch(self.code) else None)
         try:
-            role, view = await in_thread(self._joined)
+            _, role, view = await in_thread(self._call, services.room_enter)
         except RoomNotFoundError as error:
-            await self.send_error(error.code, str(error))
-            await self.close(CLOSE_NOT_FOUND)
+            await self.refuse(error)
             return
         self.version = view["version"]
         await self.send_frame("joined", {"role": role, "state": view})
-
-    async def disconnect(self, code: int) -> None:
-        """Leave the group; the seat stays held, so that whoever comes back goes on."""
-        await self.channel_layer.group_discard(room_group(self.code), self.channel_name)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
@@ -139,10 +160,19 @@ class RoomConsumer(FrameConsumer):
                 if not isinstance(swap, bool):
                     raise FrameError("malformed_frame", "swap is true or false.")
                 view = await in_thread(self._call, services.room_reset, swap=swap)
+            case "ping":
+                await self._pong()
+                return
             case _:
                 await super().handle(kind, data)
                 return
         await self.send_state(view)
+
+    async def _pong(self) -> None:
+        """Answer a ping, and make good for a state that the broker has lost: it buffers nothing."""
+        view = await in_thread(room_state, self.code)
+        await self.send_state(view)
+        await self.send_frame("pong", {"version": view["version"]})
 
     async def room_state(self, event: dict[str, Any]) -> None:
         """A state from the group."""
@@ -154,14 +184,6 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send_frame("state", view)
 
-    def _person(self) -> services.Person:
-        query = parse_qs(self.scope.get("query_string", b"").decode("latin1"))
-        token = query.get("seat_token", [""])[0]
-        return person_of(self.scope.get("user"), self.scope.get("session"), token)
-
-    def _joined(self) -> tuple[str | None, dict[str, Any]]:
-        room = room_get(self.code)
-        return services.role_of_person(room, self._person()), room_view(room)
-
-    def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
-        return service(code=self.code, person=self._person(), **arguments)
+    def _call(self, service: Callable[..., Any], **arguments: Any) -> Any:
+        """Call a service as whoever this is now: somebody who has logged out in another tab is a stranger here too."""
+        return service(code=self.code, person=person_of_scope(self.scope), **arguments)

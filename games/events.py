@@ -3,6 +3,7 @@
 A message may be lost (Redis buffers nothing), so every one carries a whole state that could be read again.
 """
 
+import asyncio
 import logging
 from typing import Any
 
@@ -10,6 +11,9 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
 logger = logging.getLogger(__name__)
+
+SEND_TIMEOUT_S = 2
+"""A broker that hangs holds up nobody for longer than this."""
 
 
 def room_group(code: str) -> str:
@@ -25,6 +29,10 @@ def room_changed(code: str, view: dict[str, Any]) -> None:
 def group_tell(group: str, message: dict[str, Any]) -> None:
     """Send a message to a group. With Redis away nothing is lost: sockets get the whole state when they reconnect."""
     try:
-        async_to_sync(get_channel_layer().group_send)(group, message)
+        async_to_sync(_send)(group, message)
     except Exception:  # whatever the broker's client raises, the write has succeeded
         logger.exception("could not tell %s", group)
+
+
+async def _send(group: str, message: dict[str, Any]) -> None:
+    await asyncio.wait_for(get_channel_layer().group_send(group, message), SEND_TIMEOUT_S)

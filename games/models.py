@@ -5,6 +5,7 @@ Every write to a room happens under a lock on its row (``services``), so a match
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import Any
 
@@ -20,6 +21,7 @@ from games.rules.registry import game_get
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 """No letter or digit that looks like another: no i, l, o, 0, 1."""
 CODE_LENGTH = 6
+CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
 HUMAN = "human"
 
 

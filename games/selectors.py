@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import connection, transaction
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
-from games.models import Match, MatchStatus, Room, Seat
+from games.models import CODE_FORM, Match, MatchStatus, Room, Seat
 from games.players import PLAYERS
 from games.rules.base import Game, Side
 
@@ -29,16 +32,43 @@ MATCH_REASONS = {
 """Why a match ended where it is not the rules that say so."""
 
 
-def room_get(code: str) -> Room:
-    """The room with this code.
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Everything read in this block is of one moment, whatever is written meanwhile.
+
+    A service holds the room's lock instead; inside its transaction this does nothing.
+    """
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def room_get(code: str, *, lock: bool = False) -> Room:
+    """The room with this code, locked for writing on request (call inside a transaction).
 
     Raises:
         RoomNotFoundError: there is none.
     """
-    room = Room.objects.filter(code=code).first()
+    rooms = Room.objects.select_for_update(of=("self",), no_key=True) if lock else Room.objects.all()
+    # What cannot be a code never reaches the database, which refuses some characters altogether.
+    room = rooms.filter(code=code).first() if CODE_FORM.fullmatch(code) else None
     if room is None:
         raise RoomNotFoundError
     return room
+
+
+def room_state(code: str) -> dict[str, Any]:
+    """The state of the room with this code, all of one moment.
+
+    Raises:
+        RoomNotFoundError: there is none.
+    """
+    with snapshot():
+        return room_view(room_get(code))
 
 
 def match_latest(room: Room) -> Match:

@@ -6,7 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from games.exceptions import MalformedError
 from games.rules.base import Game, Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
 
 MAX_MOVE_LENGTH = 20
 
@@ -82,6 +85,26 @@ class SeatedSerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     role = serializers.CharField()
     seat_token = serializers.CharField(required=False)
+
+
+def parse_room(data: Any) -> dict[str, Any]:
+    """What ``room_create`` needs, from a JSON body or a form.
+
+    Raises:
+        MalformedError: a field is missing or means nothing; it is named.
+    """
+    serializer = RoomCreateSerializer(data=data)
+    if not serializer.is_valid():
+        field, errors = next(iter(serializer.errors.items()))
+        raise MalformedError(f"{field}: {errors[0]}")
+    room: dict[str, Any] = dict(serializer.validated_data)
+    try:
+        room["side"] = parse_side(game_get(room["game"]), room["side"], Side.FIRST)
+    except UnknownGameError as error:
+        raise MalformedError(f"game: {error}") from None
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    return room
 
 
 def parse_side(game: Game[Any, Any], text: str, default: Side | None) -> Side | None:

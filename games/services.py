@@ -16,12 +16,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from games import events, exceptions
-from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat
+from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
 from games.players import PLAYERS, SeatPlayer
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
-from games.selectors import EMPTY_BOX, RESIGNATION, match_latest, room_view, seats_read, swap_allowed
+from games.selectors import (
+    EMPTY_BOX,
+    RESIGNATION,
+    match_latest,
+    room_get,
+    room_view,
+    seats_read,
+    snapshot,
+    swap_allowed,
+)
 
 GUEST_NAME = "Guest"
 
@@ -97,7 +106,7 @@ def room_create(
         raise exceptions.MalformedError(f"game: {error}") from None
     opponent_find(opponent, game=game)
     own_side = Side(secrets.randbelow(2)) if side is None else side
-    room = Room.objects.create(game=game, opponent=opponent, machine=machine[:80], fresh=fresh)
+    room = Room.objects.create(code=_code_free(), game=game, opponent=opponent, machine=machine[:80], fresh=fresh)
     token = secrets.token_urlsafe(32)
     match = _match_start(room, number=1, human_seats={own_side: _seat_of(person, token)}, opponent=opponent)
     _changed(room, match)
@@ -191,22 +200,45 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> dict[str, An
     return _changed(room, match)
 
 
-def role_of_person(room: Room, person: Person) -> str | None:
-    """The role this person has in the room's current match; ``None`` is a spectator."""
-    seats = match_latest(room).seats.all()
-    return next((room.rules.layout.roles[seat.side] for seat in seats if person.holds(seat)), None)
+def room_enter(*, code: str, person: Person) -> tuple[Room, str | None, dict[str, Any]]:
+    """The room, the role this person has in its current match (``None``: a spectator) and its state, of one moment.
+
+    Raises:
+        RoomNotFoundError.
+    """
+    with snapshot():
+        room = room_get(code)
+        match = match_latest(room)
+        roles = (room.rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
+        return room, next(roles, None), room_view(room, match)
 
 
+@transaction.atomic
 def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
-    """Move a guest's seats to the account made (or logged in to) in the same session; how many."""
-    return Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
+    """Move a guest's seats to the account made (or logged in to) in the same session; how many.
+
+    Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
+    """
+    rooms = Room.objects.filter(pk__in=Seat.objects.filter(guest=guest).values("match__room_id"))
+    locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
+    n_claimed = Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
+    for room in locked:
+        match = match_latest(room)
+        if not match.is_over:
+            _changed(room, match)
+    return n_claimed
+
+
+def _code_free() -> str:
+    """A code that no room has."""
+    while Room.objects.filter(code=(code := new_code())).exists():
+        pass
+    return code
 
 
 def _locked(code: str) -> tuple[Room, Match, list[Seat]]:
     """The room, locked, its latest match and the seats in order of side. Call inside a transaction."""
-    room = Room.objects.select_for_update(of=("self",)).filter(code=code).first()
-    if room is None:
-        raise exceptions.RoomNotFoundError
+    room = room_get(code, lock=True)
     match = match_latest(room)
     return room, match, list(match.seats.all())
 

@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login
-from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
 from django.contrib.auth.views import LoginView
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_GET, require_POST
 from django.views.generic import FormView, TemplateView
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.views import APIView
 
 from games import services
 from games.exceptions import PlayError, RoomNotFoundError
 from games.identity import GUEST_KEY, guest_ensure, person_of_request
-from games.rules.base import Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
-from games.selectors import game_view, room_get, room_view
-from games.serializers import parse_side
+from games.selectors import game_view
+from games.serializers import parse_room
+
+RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
+
+
+def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page that writes for anybody, no more often than a busy class would from one address."""
+
+    @functools.wraps(view)
+    def within_limit(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        throttle = PageThrottle()
+        if request.method == "POST" and not throttle.allow_request(Request(request), APIView()):
+            return render(request, "429.html", {"wait": throttle.wait()}, status=429)
+        return view(request, *args, **kwargs)
+
+    return within_limit
+
+
+class PageThrottle(SimpleRateThrottle):
+    """Counts by account, else by address, in the shared cache; the rate is a setting (``page``)."""
+
+    scope = "page"
+
+    def get_cache_key(self, request: Request, view: Any) -> str:
+        """Whom the request counts for."""
+        user = request._request.user
+        ident = user.pk if user.is_authenticated else self.get_ident(request)
+        return self.cache_format % {"scope": self.scope, "ident": ident}
 
 
 def refuse(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
@@ -31,25 +64,19 @@ def refuse(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpRes
 
 
 @require_POST
+@limited
 def room_create(request: HttpRequest) -> HttpResponse:
     """Open a room from the lobby or a machine's page and go there."""
-    form = request.POST
     try:
-        game = game_get(form.get("game", ""))
-        seated = services.room_create(
-            person=guest_ensure(request),
-            game=game.slug,
-            opponent=form.get("opponent", ""),
-            side=parse_side(game, form.get("side", ""), Side.FIRST),
-            machine=form.get("machine", ""),
-            fresh=form.get("fresh") == "on",
-        )
-    except (PlayError, UnknownGameError, ValueError) as error:
+        data = parse_room(request.POST)
+        seated = services.room_create(person=guest_ensure(request), **data)
+    except PlayError as error:
         return refuse(request, error)
     return redirect(seated.room)
 
 
 @require_POST
+@limited
 def room_join(request: HttpRequest) -> HttpResponse:
     """Take the free seat of a room by its code; when there is none, go and watch."""
     code = request.POST.get("code", "").strip().lower()
@@ -66,13 +93,13 @@ def room_join(request: HttpRequest) -> HttpResponse:
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
     """The match page: for players and for everybody who watches."""
     try:
-        room = room_get(code)
+        room, role, state = services.room_enter(code=code, person=person_of_request(request))
     except RoomNotFoundError as error:
         return render(request, "404.html", {"reason": str(error)}, status=404)
     context = {
         "room": room.code,
-        "role": services.role_of_person(room, person_of_request(request)),
-        "state": room_view(room),
+        "role": role,
+        "state": state,
         "game": game_view(room.rules),
         "share_url": request.build_absolute_uri(room.get_absolute_url()),
     }
@@ -82,12 +109,27 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
 about = TemplateView.as_view(template_name="games/about.html")
 
 
-class SignUpForm(BaseUserCreationForm):
+class SignUpForm(UserCreationForm):
     """A name, a password twice and, for those who may forget it, an e-mail address."""
 
-    class Meta(BaseUserCreationForm.Meta):
+    class Meta(UserCreationForm.Meta):
         model = get_user_model()
         fields = ("username", "email")
+
+    def clean_username(self) -> str | None:
+        """A name that nobody has in any case of letters, and that no machine or guest is called."""
+        username: str | None = super().clean_username()
+        if username is not None and username.lower().startswith(RESERVED_NAMES):
+            raise ValidationError("This name belongs to the site. Take another one.", code="reserved")
+        return username
+
+
+class LogInForm(AuthenticationForm):
+    """The usual form; what is longer than any name is refused before it is written down as an attempt."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].validators += [MaxLengthValidator(150), ProhibitNullCharactersValidator()]
 
 
 def _claim(request: HttpRequest, user: Any, guest: Any) -> None:
@@ -97,6 +139,7 @@ def _claim(request: HttpRequest, user: Any, guest: Any) -> None:
         request.session.pop(GUEST_KEY, None)
 
 
+@method_decorator(limited, name="dispatch")
 class SignUpView(FormView):
     """Make an account; the matches played in this session come along."""
 
@@ -116,6 +159,7 @@ class SignUpView(FormView):
 class LogInView(LoginView):
     """Log in; the matches played in this session come along."""
 
+    form_class = LogInForm
     redirect_authenticated_user = True
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -9,11 +9,14 @@ from django.contrib import admin
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
 from games.admin import BoardMedia, ReadOnly, board_html
-from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.selectors import slots_view
+from learning.models import Box, Lesson, Machine, TrainingRun
+from learning.selectors import box_history, slots_view
+from learning.services import machine_update
+
+LATEST_CHANGES = 50
 
 
 @admin.register(Machine)
@@ -47,11 +50,24 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
         """Name, description, publishing and freezing may be changed."""
         return admin.ModelAdmin.has_change_permission(self, request, obj)
 
+    def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:
+        """Through the service: the form's copy of the row is as old as the page it came from."""
+        machine_update(machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data})
+
     @admin.display(description="boxes")
     def boxes_link(self, machine: Machine) -> str:
         """The machine's boxes."""
         url = f"{reverse('admin:learning_box_changelist')}?machine__id__exact={machine.pk}"
         return format_html('<a href="{}">boxes</a>', url)
+
+
+def _cause_link(lesson: Lesson) -> str:
+    """A lesson's match or run, linked."""
+    if lesson.match is not None:
+        url = reverse("admin:games_match_change", args=[lesson.match.pk])
+        return format_html('{}: <a href="{}">match {}</a>', lesson.get_kind_display(), url, lesson.match)
+    url = reverse("admin:learning_trainingrun_change", args=[lesson.run_id])
+    return format_html('{}: <a href="{}">{}</a>', lesson.get_kind_display(), url, lesson.run)
 
 
 class VisitedFilter(admin.SimpleListFilter):
@@ -73,18 +89,6 @@ class VisitedFilter(admin.SimpleListFilter):
         return queryset.filter(never) if self.value() == "no" else queryset
 
 
-class ChangeInline(ReadOnly, admin.TabularInline):
-    """The latest changes of a box."""
-
-    model = Change
-    fields = ("lesson", "ply", "deltas", "after")
-    extra = 0
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Change]:
-        """Newest first, with their causes."""
-        return super().get_queryset(request).select_related("lesson__machine").order_by("-pk")
-
-
 @admin.register(Box)
 class BoxAdmin(ReadOnly, admin.ModelAdmin):
     """Boxes: the position drawn, the beads as bars."""
@@ -94,7 +98,7 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
     list_filter = (VisitedFilter, "move_number", ("machine", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("machine",)
     search_fields = ("position__exact",)
-    fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "draws")
+    fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "draws", "latest_changes")
     readonly_fields = fields
     list_per_page = 50
     show_full_result_count = False
@@ -106,6 +110,17 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
     def board(self, box: Box) -> str:
         """The position, drawn."""
         return board_html(box.machine.game, box.position)
+
+    @admin.display(description=f"latest {LATEST_CHANGES} changes")
+    def latest_changes(self, box: Box) -> str:
+        """The ledger of the box, newest first, each with its match or run."""
+        rows = [
+            (_cause_link(change.lesson), change.deltas, change.after) for change in box_history(box)[:LATEST_CHANGES]
+        ]
+        return format_html(
+            "<table><tr><th>cause</th><th>change</th><th>after</th></tr>{}</table>",
+            format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+        )
 
     @admin.display(description="beads")
     def bars(self, box: Box) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.consumers import CLOSE_NOT_FOUND, FrameConsumer, in_thread
+from games.consumers import FrameConsumer, in_thread
 from games.exceptions import PlayError
 from learning.events import machine_group
-from learning.selectors import machine_find
+from learning.selectors import machine_seen
 
 
 class MachineConsumer(FrameConsumer):
@@ -15,20 +15,14 @@ class MachineConsumer(FrameConsumer):
 
     async def connect(self) -> None:
         """Join the machine's group."""
-        self.group = machine_group(self.scope["url_route"]["kwargs"]["machine_id"])
-        await self.channel_layer.group_add(self.group, self.channel_name)
-        await self.accept()
+        machine_id = self.scope["url_route"]["kwargs"]["machine_id"]
+        await self.listen(machine_group(machine_id))
         try:
-            await in_thread(machine_find, self.scope["url_route"]["kwargs"]["machine_id"])
+            await in_thread(machine_seen, machine_id, self.scope.get("user"))
         except PlayError as error:
-            await self.send_error(error.code, str(error))
-            await self.close(CLOSE_NOT_FOUND)
+            await self.refuse(error)
             return
         await self.send_frame("joined", {})
-
-    async def disconnect(self, code: int) -> None:
-        """Leave the group."""
-        await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def machine_boxes(self, event: dict[str, Any]) -> None:
         """Boxes that changed, from the group."""

@@ -13,22 +13,18 @@ def machine_group(machine_id: int) -> str:
     return f"machine.{machine_id}"
 
 
-def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
+def bead_drawn(machine_id: int, drawn: dict[str, Any]) -> None:
     """Tell a machine's page which bead was drawn in a live match."""
-    _machine_tell(machine, boxes=[], drawn=drawn)
+    _machine_tell(machine_id, {"boxes": [], "drawn": drawn, "totals": None})
 
 
 def box_changed(machine: Machine, boxes: list[Box]) -> None:
     """Tell a machine's page what these boxes hold now."""
-    _machine_tell(machine, boxes=[{"position": box.position, "beads": box.beads, "draws": box.draws} for box in boxes])
+    boxes_changed(machine, [{"position": box.position, "beads": box.beads, "draws": box.draws} for box in boxes])
 
 
 def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> None:
-    """Tell a machine's page what these boxes (position, beads, draws) hold now, after training."""
-    _machine_tell(machine, boxes=boxes)
-
-
-def _machine_tell(machine: Machine, *, boxes: list[dict[str, Any]], drawn: dict[str, Any] | None = None) -> None:
+    """Tell a machine's page what these boxes (position, beads, draws) hold now, and its totals after a lesson."""
     totals = {
         "games": machine.n_games,
         "wins": machine.n_wins,
@@ -36,5 +32,8 @@ def _machine_tell(machine: Machine, *, boxes: list[dict[str, Any]], drawn: dict[
         "losses": machine.n_losses,
         "level": machine.level,
     }
-    data = {"boxes": boxes, "drawn": drawn, "totals": totals}
-    group_tell(machine_group(machine.pk), {"type": "machine.boxes", "data": data})
+    _machine_tell(machine.pk, {"boxes": boxes, "drawn": None, "totals": totals})
+
+
+def _machine_tell(machine_id: int, data: dict[str, Any]) -> None:
+    group_tell(machine_group(machine_id), {"type": "machine.boxes", "data": data})

@@ -21,9 +21,9 @@ from learning.opponents.base import Opponent
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import (
     machine_brief,
-    machine_find,
     machine_in,
     machine_of_house,
+    machine_seen,
     match_insight,
 )
 from learning.services import machine_clone
@@ -35,9 +35,10 @@ def ply_random(seat: Seat) -> RandomSource:
     return RandomSource(seat.match.seed, seat.match.n_plies)
 
 
-def _account_of(seat: Seat) -> int | None:
+def _opponent_account(seat: Seat) -> Any:
     """The account that the machine in this seat plays against, if it has one."""
-    return Seat.objects.filter(match=seat.match, user__isnull=False).values_list("user_id", flat=True).first()
+    person = Seat.objects.filter(match=seat.match, user__isnull=False).select_related("user").first()
+    return None if person is None else person.user
 
 
 class OpponentPlayer(SeatPlayer):
@@ -75,7 +76,9 @@ class MachinePlayer(SeatPlayer):
         room = seat.match.room
         if not room.machine:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        machine = machine_find(room.machine)
+        machine = machine_seen(room.machine, _opponent_account(seat))
+        if machine.room_id not in (None, room.pk):
+            raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
             raise MalformedError(f"machine: {machine.name} plays another game.")
         if machine.side != seat.side:
@@ -88,7 +91,7 @@ class MachinePlayer(SeatPlayer):
         if room.fresh:
             copies = Machine.objects.filter(room=room, copied_from=machine)
             machine = copies.first() or machine_clone(
-                machine_id=machine.pk, name=f"{machine.name} (copy)", room=room, owner_id=_account_of(seat)
+                machine_id=machine.pk, name=f"{machine.name} (copy)", room=room, owner=_opponent_account(seat)
             )
         seat.player, seat.name = MachinePlayer.slug, machine.name
         seat.save(update_fields=["player", "name"])
@@ -101,6 +104,8 @@ class MachinePlayer(SeatPlayer):
     def choose(self, seat: Seat, position: Any) -> Choice:
         """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
         machine = machine_in(seat)
+        if machine is None:  # deleted in the middle of the match: there is nobody left to move
+            return Choice(None)
         player = Menace(machine.rules, Side(machine.side), machine.learning_rule, learns=machine.learns)
         if not player.cabinet.has_box(position):
             return Choice(player.choose(position, ply_random(seat))[0])
@@ -131,8 +136,8 @@ class MachinePlayer(SeatPlayer):
             refilled=draw.refilled,
         )
         if draw.slot is not None:
-            machine, drawn = machine_in(seat), {"position": box.position, "slot": draw.slot}
-            transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
+            drawn = {"position": box.position, "slot": draw.slot}
+            transaction.on_commit(lambda: events.bead_drawn(box.machine_id, drawn))
 
     def finish(self, match: Match, outcome: Outcome) -> None:
         seats = MachineSeat.objects.filter(seat__match=match).select_related("seat").order_by("machine_id")
@@ -140,8 +145,9 @@ class MachinePlayer(SeatPlayer):
         for machine in machine_lock(*sorted(by_machine)):
             self._learn(match, machine, by_machine[machine.pk], outcome)
 
-    def describe(self, seat: Seat) -> dict[str, Any]:
-        return machine_brief(machine_in(seat))
+    def describe(self, seat: Seat) -> dict[str, Any] | None:
+        machine = machine_in(seat)
+        return None if machine is None else machine_brief(machine)
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return match_insight(match, seats)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -78,6 +78,18 @@ def run_execute(run: TrainingRun, progress: Callable[[TrainingRun], None] | None
             run = run_chunk(run, pace)
         except RunLostError:
             return TrainingRun.objects.get(pk=run.pk)
+        except OperationalError:
+            # The database went away: the run is still ours to lose, and the reaper takes it up when the lease is out.
+            raise
+        except Exception as error:
+            # Only the run as this worker holds it: it may be somebody else's by now.
+            TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, lease_until=run.lease_until).update(
+                status=RunStatus.FAILED,
+                error=f"{type(error).__name__}: {error}"[:2000],
+                finished_at=timezone.now(),
+                lease_until=None,
+            )
+            raise
         if progress is not None:
             progress(run)
     return run
@@ -96,6 +108,8 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
     run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
     if run.status != RunStatus.RUNNING or run.lease_until != claim:
         raise RunLostError
+    if not machine.learns:
+        run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     n_games = 0 if run.cancel_requested else min(pace.n_games, run.n_games - run.games_done)
     if n_games:
         _train(run, machine, others[0] if others else None, n_games, pace)

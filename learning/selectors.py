@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -34,17 +35,33 @@ def machine_find(ref: str) -> Machine:
         MachineNotFoundError: there is none.
     """
     by = {"pk": int(ref)} if ref.isascii() and ref.isdigit() and len(ref) < 19 else {"slug": ref}
-    machine = Machine.objects.filter(**by).first()
+    # PostgreSQL refuses the character altogether.
+    machine = Machine.objects.filter(**by).first() if "\0" not in ref else None
     if machine is None:
         raise MachineNotFoundError(f"There is no machine {ref!r}.")
     return machine
 
 
-def machine_in(seat: Seat) -> Machine:
-    """The machine that sits in a seat, read once for each seat object."""
+def machine_seen(ref: str | int, user: Any) -> Machine:
+    """The machine with this id or slug, if the user may look at it: public, a room's copy, their own, or staff.
+
+    Raises:
+        MachineNotFoundError: there is none, or none that this user may see.
+    """
+    machine = machine_find(str(ref))
+    is_theirs = user is not None and user.is_authenticated and (user.is_staff or machine.owner_id == user.pk)
+    if not (machine.is_public or machine.room_id or is_theirs):
+        raise MachineNotFoundError(f"There is no machine {str(ref)!r}.")
+    return machine
+
+
+def machine_in(seat: Seat) -> Machine | None:
+    """The machine that sits in a seat, read once for each seat object; ``None`` when it has been deleted since."""
     if "machine_seat" not in seat._state.fields_cache:
-        seat.machine_seat = MachineSeat.objects.select_related("machine").get(seat=seat)
-    return seat.machine_seat.machine
+        found = MachineSeat.objects.select_related("machine").filter(seat=seat).first()
+        seat._state.fields_cache["machine_seat"] = found
+    found = seat._state.fields_cache["machine_seat"]
+    return found.machine if found is not None else None
 
 
 def machine_of_house(game: str, side: Side) -> Machine | None:
@@ -74,7 +91,7 @@ def machine_strength(machine: Machine) -> dict[str, dict[str, float]]:
 
     Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
     """
-    key = f"strength:{machine.pk}:{machine.n_lessons}"
+    key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
     strength: dict[str, dict[str, float]] | None = cache.get(key)
     if strength is None:
         memory = memory_load(machine)
@@ -179,40 +196,42 @@ def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
 
 def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
+    machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
     draws = list(Draw.objects.filter(seat__in=seats).select_related("box").order_by("ply"))
-    if not draws:
+    if not machines or not (draws or match.is_over):
         return None
     game = match.room.rules
     plies = {ply.number: ply for ply in match.plies.all()}
     before = {ply.number + 1: ply.position for ply in plies.values()}
     before[0] = game.encode(game.initial_position())
     by_id = {seat.pk: seat for seat in seats}
-    cabinets = {machine_in(seat).pk: machine_in(seat).cabinet for seat in seats}
     views = []
     for draw in draws:
         draw.seat = by_id[draw.seat_id]
-        cabinet = cabinets[draw.machine_id]
         played = plies.get(draw.ply) if draw.slot is not None else None
-        views.append(_draw_view(cabinet, draw, game.decode(before[draw.ply]), played.move if played else None))
-    last = draws[-1]
-    machine = machine_in(last.seat)
-    insight = {
-        "role": game.layout.roles[last.seat.side],
+        position = game.decode(before[draw.ply])
+        views.append(_draw_view(machines[draw.machine_id].cabinet, draw, position, played.move if played else None))
+    last = draws[-1] if draws else None
+    # Where nothing was drawn yet, the match ended before the machine's first move.
+    seat = last.seat if last else next(seat for seat in seats if machine_in(seat) is not None)
+    machine = machines[last.machine_id] if last else next(iter(machines.values()))
+    insight: dict[str, Any] = {
+        "role": game.layout.roles[seat.side],
         "machine": machine_brief(machine),
-        "box": last.box.position,
-        "beads_before": last.beads,
-        "slot": last.slot,
+        "box": last.box.position if last else None,
+        "beads_before": last.beads if last else None,
+        "slot": last.slot if last else None,
         "draws": views,
         "lesson": None,
         "changes": [],
     }
     if match.is_over:
-        result = _result(match, last.seat.side)
-        insight["lesson"] = {
-            "result": result.name.lower(),
-            "sentence": lesson_sentence(machine, result, learnt=_learnt(match, machine)),
-        }
-        insight["changes"] = _changes_view(match, cabinets, {draw.machine_id: draw.seat.side for draw in draws})
+        sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
+        insight["changes"] = _changes_view(match, machines, sides)
+        result = _result(match, seat.side)
+        deltas = [change["delta"] for change in insight["changes"] if not change["refill"]]
+        sentence = lesson_sentence(machine.name, result, deltas, learnt=_learnt(match, machine))
+        insight["lesson"] = {"result": result.name.lower(), "sentence": sentence}
     return insight
 
 
@@ -221,6 +240,10 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
     printed = game.decode(draw.box.position)
     placement = cabinet.placement(position)
     total = sum(draw.beads)
+    # An empty box that played all the same played anything that is allowed.
+    anything = total == 0 and draw.slot is not None
+    moves_of_slots = cabinet.slot_moves(position)
+    n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
     slots = []
     for index, (view, moves) in enumerate(zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)):
         slots.append(
@@ -229,7 +252,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
                 "slot": index,
                 "moves": [game.format_move(m) for m in moves],
                 "beads": draw.beads[index],
-                "probability": draw.beads[index] / total if total else 0.0,
+                "probability": _chance(draw.beads[index], total, moves, n_ways, cabinet.rule, anything=anything),
             }
         )
     return {
@@ -251,20 +274,28 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
         "move": move,
         "resigned": draw.slot is None,
         "refilled": draw.refilled,
+        "anything": anything,
     }
 
 
-def _changes_view(match: Match, cabinets: dict[int, Cabinet], sides: dict[int, int]) -> list[dict[str, Any]]:
+def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: Rule, *, anything: bool) -> float:
+    """The chance that a slot was drawn with."""
+    if anything:
+        return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
+    return beads / total if total else 0.0
+
+
+def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, int]) -> list[dict[str, Any]]:
     """Every bead that the match added or removed, refills included, in order of play."""
     changes = (
-        Change.objects.filter(lesson__match=match)
+        Change.objects.filter(lesson__match=match, lesson__machine__in=machines)
         .select_related("box", "lesson")
         .order_by("ply", "lesson__number", "pk")
     )
     roles = match.room.rules.layout.roles
     view = []
     for change in changes:
-        cabinet = cabinets[change.box.machine_id]
+        cabinet = machines[change.box.machine_id].cabinet
         slots = slots_view(cabinet, cabinet.game.decode(change.box.position))
         for slot, (delta, after) in enumerate(zip(change.deltas, change.after, strict=True)):
             if delta:
@@ -296,20 +327,21 @@ def _learnt(match: Match, machine: Machine) -> bool:
     return match.lessons.filter(machine=machine, kind=LessonKind.MATCH).exists()
 
 
-def lesson_sentence(machine: Machine, result: Result, *, learnt: bool) -> str:
-    """What a game does to a machine's beads, in words a child understands."""
+def lesson_sentence(name: str, result: Result, deltas: Sequence[int], *, learnt: bool) -> str:
+    """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
     ended = {Result.WIN: "won", Result.DRAW: "drew", Result.LOSS: "lost"}[result]
     if not learnt:
-        return f"{machine.name} {ended}. It is frozen, so its beads stay as they are."
-    rule = machine.learning_rule
-    delta = {Result.WIN: rule.win, Result.DRAW: rule.draw, Result.LOSS: rule.loss}[result]
-    where = "the last box it opened" if rule.only_last else "every box it opened"
-    if delta == 0:
-        return f"{machine.name} {ended}."
+        return f"{name} {ended}. It is frozen, so its beads stay as they are."
+    if not deltas:
+        return f"{name} {ended}. Its beads stay as they are."
+    if len(set(deltas)) > 1:
+        return f"{name} {ended}: beads go in or out of the boxes it opened, as the list tells."
+    where = "the box it opened" if len(deltas) == 1 else "each of these boxes"
+    (delta,) = set(deltas)
     beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
     if delta > 0:
-        return f"{machine.name} {ended}: it adds {beads} of the colour it played to {where}."
-    return f"{machine.name} {ended}: it takes {beads} of the colour it played out of {where}."
+        return f"{name} {ended}: it adds {beads} of the colour it played to {where}."
+    return f"{name} {ended}: it takes {beads} of the colour it played out of {where}."
 
 
 def match_sentence(match: Match, own_side: int | None) -> str:

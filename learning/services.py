@@ -89,6 +89,19 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
     return copy
 
 
+@transaction.atomic
+def machine_update(*, machine_id: int, **fields: Any) -> Machine:
+    """Change what a person may set of a machine: ``name``, ``description``, ``learns``, ``is_public``.
+
+    Only these columns are written, under the machine's lock: a lesson at the same moment keeps its totals.
+    """
+    (machine,) = machine_lock(machine_id)
+    for field, value in fields.items():
+        setattr(machine, field, value)
+    machine.save(update_fields=list(fields))
+    return machine
+
+
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
     """The house's machine, made when it is missing, and the training run it still has to do (``None``: done)."""
     if not Machine.objects.filter(slug=house.slug).exists():

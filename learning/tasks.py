@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 
 from celery import shared_task
+from django.core.management import call_command
 from django.db.models import Q
 from django.utils import timezone
 
-from learning.models import RunStatus, TrainingRun
+from games.models import MatchStatus, Room
+from learning.models import Machine, RunStatus, TrainingRun
 from learning.runner import run_claim, run_execute
 
-logger = logging.getLogger(__name__)
-
 QUEUED_TOO_LONG_S = 10
+KEEP_COPIES_DAYS = 90
 
 
 @shared_task
@@ -23,14 +23,7 @@ def training_run_execute(run_id: int) -> None:
     run = run_claim(run_id)
     if run is None:
         return
-    try:
-        run_execute(run)
-    except Exception as error:
-        logger.exception("training run %s failed", run_id)
-        TrainingRun.objects.filter(pk=run_id, status=RunStatus.RUNNING).update(
-            status=RunStatus.FAILED, error=f"{type(error).__name__}: {error}"[:2000], finished_at=timezone.now()
-        )
-        raise
+    run_execute(run)
 
 
 @shared_task
@@ -45,3 +38,16 @@ def training_runs_reap() -> int:
     for run_id in ids:
         training_run_execute.apply_async((run_id,), expires=60)
     return len(ids)
+
+
+@shared_task
+def sweep() -> None:
+    """Clear sessions that have ended, rooms nobody came to, and copies that nobody owns or plays any more."""
+    call_command("clearsessions")
+    now = timezone.now()
+    Room.objects.filter(
+        matches__status=MatchStatus.WAITING, matches__number=1, changed_at__lt=now - timedelta(days=1)
+    ).delete()
+    Machine.objects.filter(
+        room__isnull=False, owner__isnull=True, room__changed_at__lt=now - timedelta(days=KEEP_COPIES_DAYS)
+    ).delete()

@@ -43,7 +43,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
     context = {
         "games": games,
         "opponents": opponent_list(),
-        "open_rooms": [_waiting(match) for match in match_list_waiting()],
+        "open_rooms": [room for match in match_list_waiting() if (room := _waiting(match))],
         "live_rooms": [_live(match) for match in match_list_live()],
         "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
     }
@@ -54,7 +54,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
 def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     """All boxes of a machine, its record and its exact strength."""
     try:
-        machine = selectors.machine_find(str(machine_id))
+        machine = selectors.machine_seen(machine_id, request.user)
     except MachineNotFoundError as error:
         return _not_found(request, error)
     boxes = selectors.box_list_view(machine)
@@ -90,7 +90,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
 def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpResponse:
     """One box and every change of its beads."""
     try:
-        machine = selectors.machine_find(str(machine_id))
+        machine = selectors.machine_seen(machine_id, request.user)
         box = selectors.box_get(machine, position)
     except (MachineNotFoundError, BoxNotFoundError) as error:
         return _not_found(request, error)
@@ -134,9 +134,12 @@ def _names(match: Match) -> list[str]:
     return [seat.name or "a free seat" for seat in match.seats.all()]
 
 
-def _waiting(match: Match) -> dict[str, Any]:
-    free = next(seat for seat in match.seats.all() if seat.is_free)
+def _waiting(match: Match) -> dict[str, Any] | None:
+    """A room to join; ``None`` when somebody has taken its seat between two reads."""
+    free = next((seat for seat in match.seats.all() if seat.is_free), None)
     host = next((seat for seat in match.seats.all() if not seat.is_free), None)
+    if free is None:
+        return None
     return {
         "code": match.room.code,
         "game_name": match.room.rules.name,

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
 from channels.security.websocket import OriginValidator
 from django.conf import settings
+from django.http import parse_cookie
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -86,10 +86,7 @@ def is_program(scope: Scope) -> bool:
     headers = dict(scope.get("headers", []))
     if b"origin" in headers:
         return False
-    try:
-        cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin1"))
-    except CookieError:
-        return False
+    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin1"))
     has_token = headers.get(b"authorization", b"").lower().startswith(b"bearer ")
     has_seat = bool(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token"))
     return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.exceptions import APIException, ErrorDetail, ParseError, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 from rest_framework.views import set_rollback
@@ -20,13 +20,17 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
         return Response({"detail": str(exc), "code": code}, status=status)
     if isinstance(exc, RequestDataTooBig):  # Django's own answer would be a page with status 400
         return Response({"detail": "The request is too large.", "code": "too_large"}, status=413)
+    if isinstance(exc, RecursionError):  # JSON nested deeper than Python cares to follow
+        exc = ParseError("The request is nested too deeply.")
     response = default_handler(exc, context)
     if response is None:  # a fault of ours: Django reports it as one
         return None
     if isinstance(exc, ValidationError):
         field, first = _first_error(exc.detail)
         detail = f"{field}: {first}" if field else str(first)
-        response.data = {"detail": detail, "code": first.code or "invalid", "fields": exc.detail}
+        response.data = {"detail": detail, "code": "malformed", "fields": exc.detail}
+    elif isinstance(exc, ParseError):
+        response.data = {"detail": "The request is not JSON that can be read.", "code": "malformed"}
     elif isinstance(exc, APIException) and isinstance(exc.detail, ErrorDetail):
         response.data = {"detail": str(exc.detail), "code": exc.detail.code}
     else:  # Http404 and PermissionDenied of Django, which the default handler translated

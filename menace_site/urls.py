@@ -1,7 +1,8 @@
 """Every address of the site. Paths of the API have no trailing slash; one with it is served too."""
 
 from django.contrib import admin
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import get_template
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
@@ -12,6 +13,15 @@ def api_not_found(request: HttpRequest) -> JsonResponse:
     """A program that mistypes an address gets JSON like any other refusal."""
     return JsonResponse({"detail": f"There is nothing at {request.path}.", "code": "not_found"}, status=404)
 
+
+def fault(request: HttpRequest) -> HttpResponse:
+    """A fault of ours: JSON for programs, a page for people. Neither needs the database."""
+    if request.path.startswith("/api/"):
+        return JsonResponse({"detail": "Something broke on our side.", "code": "error"}, status=500)
+    return HttpResponse(get_template("500.html").render(), status=500)
+
+
+handler500 = fault
 
 urlpatterns = [
     path("admin/", admin.site.urls),

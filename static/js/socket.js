@@ -1,7 +1,8 @@
 /** A WebSocket that comes back: pings, notices silence, waits longer after each failure, tries at once when the network returns. */
 
-const PING_MS = 20_000;
-const SILENCE_MS = 45_000;
+// The answer to a ping also brings a state that got lost on its way.
+const PING_MS = 10_000;
+const SILENCE_MS = 30_000;
 const LONGEST_WAIT_MS = 15_000;
 
 export class Socket {

@@ -77,12 +77,12 @@ def test_resign_and_play_again_with_sides_swapped(api: APIClient) -> None:
 CASES: list[tuple[str, dict[str, Any], int, str]] = [
     ("move", {"position": 10}, 400, "invalid_move"),
     ("move", {"position": -1}, 400, "invalid_move"),
-    ("move", {"position": 1.5}, 400, "invalid"),
-    ("move", {"move": "9" * 21}, 400, "max_length"),
+    ("move", {"position": 1.5}, 400, "malformed"),
+    ("move", {"move": "9" * 21}, 400, "malformed"),
     ("move", {}, 400, "malformed"),
     ("move", {"move": "5", "ply": 3}, 409, "stale_ply"),
-    ("move", {"move": "5", "ply": -1}, 400, "min_value"),
-    ("reset", {"swap": "perhaps"}, 400, "invalid"),
+    ("move", {"move": "5", "ply": -1}, 400, "malformed"),
+    ("reset", {"swap": "perhaps"}, 400, "malformed"),
 ]
 
 
@@ -134,7 +134,7 @@ def test_a_code_that_does_not_exist(api: APIClient, path: str) -> None:
 
 def test_bodies_that_are_not_json_or_too_large(api: APIClient) -> None:
     broken = api.post("/api/rooms", "{", content_type="application/json")
-    assert (broken.status_code, broken.json()["code"]) == (400, "parse_error")
+    assert (broken.status_code, broken.json()["code"]) == (400, "malformed")
     form = api.post("/api/rooms", "opponent=human", content_type="application/x-www-form-urlencoded")
     assert (form.status_code, form.json()["code"]) == (415, "unsupported_media_type")
     large = api.post("/api/rooms", {"opponent": "x" * 100_000})

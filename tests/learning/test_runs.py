@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.utils import timezone
 
+from games.models import Room
 from games.rules.base import Side
 from learning import runner, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.models import Lesson, Machine, RunStatus, TrainingRun
 from learning.runner import Pace, RunLostError, run_chunk, run_claim, run_execute
 from learning.selectors import ledger_errors, machine_strength
-from learning.services import training_run_cancel, training_run_start
+from learning.services import machine_update, training_run_cancel, training_run_start
 from learning.storage import memory_load
 from menace_site.processes import is_dead, wait_until
 from tests.conftest import StartWorker
-from tests.factories import house, in_memory, machine, trained
+from tests.factories import guest, house, in_memory, machine, room, trained
+from tests.games.test_hostile import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -233,3 +236,53 @@ def test_a_run_whose_workers_are_killed_three_times_ends_with_the_beads_of_an_un
 def done(run: TrainingRun) -> int:
     run.refresh_from_db()
     return run.games_done
+
+
+def test_freezing_a_machine_stops_its_run_and_says_why() -> None:
+    learner = machine()
+    run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
+    machine_update(machine_id=learner.pk, learns=False)
+    run = run_execute(run)
+    assert (run.status, run.games_done) == (RunStatus.CANCELLED, 1000)
+    assert "frozen" in run.error
+
+
+def test_a_worker_that_fails_late_leaves_the_run_to_its_new_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = claimed(started(machine()))
+    TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    successor = claimed(late)
+    monkeypatch.setattr(runner, "run_chunk", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run_execute(late)
+    monkeypatch.undo()
+    assert run_execute(successor).status == RunStatus.FINISHED
+
+
+def test_a_lesson_at_the_moment_of_a_save_in_the_admin_keeps_its_totals(client: Client) -> None:
+    learner = machine()
+    stale = Machine.objects.get(pk=learner.pk)
+    trained(learner)
+    stale.name = "Renamed"
+    machine_update(machine_id=stale.pk, name=stale.name)
+    learner.refresh_from_db()
+    assert (learner.name, learner.n_games, learner.n_lessons) == ("Renamed", 1000, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_can_be_started_while_its_machines_learn_without_a_deadlock() -> None:
+    first, second = machine(Side.FIRST), machine(Side.SECOND)
+    run = claimed(started(first, 3_000_000, second.slug, opponent_learns=True))
+    starts = [lambda: [started(second, 1, first.slug) for _ in range(60)] for _ in range(2)]
+    assert at_once(lambda: run_execute(run), *starts) == []
+    assert ledger_errors() == []
+
+
+def test_the_sweep_clears_what_everybody_has_left() -> None:
+    learner = machine()
+    waiting, fresh = room("human"), room("machine", machine=learner.slug, fresh=True)
+    kept = room("human", guest(2))
+    Room.objects.exclude(pk=kept.room.pk).update(changed_at=timezone.now() - timedelta(days=91))
+    tasks.sweep()
+    assert set(Room.objects.values_list("pk", flat=True)) == {kept.room.pk, fresh.room.pk}
+    assert list(Machine.objects.all()) == [learner]
+    assert waiting.room.pk not in Room.objects.values_list("pk", flat=True)

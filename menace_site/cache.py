@@ -1,0 +1,34 @@
+"""The cache, which may go away: then nothing is remembered, and nothing breaks."""
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+
+def _forgiving(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of this name, which with Redis away gives ``answer(*its arguments)`` instead of raising."""
+
+    @functools.wraps(getattr(RedisCache, name))
+    def method(self: RedisCache, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return getattr(super(ForgivingRedisCache, self), name)(*args, **kwargs)
+        except (RedisError, OSError) as error:
+            logger.warning("the cache does not answer: %s", error)
+            return answer(*args, **kwargs)
+
+    return method
+
+
+class ForgivingRedisCache(RedisCache):
+    """Redis as a cache that forgets while Redis is away: throttles let through, figures are worked out again."""
+
+    get = _forgiving("get", lambda key, default=None, version=None: default)
+    set = _forgiving("set", lambda *_, **__: None)
+    add = _forgiving("add", lambda *_, **__: False)
+    delete = _forgiving("delete", lambda *_, **__: False)

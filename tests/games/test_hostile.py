@@ -1,0 +1,252 @@
+"""What strangers send, and what happens at the same moment: nothing breaks, nothing is lost, nobody takes anything."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+from django.core.cache import cache
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from redis.exceptions import ConnectionError as RedisConnectionError
+from rest_framework.test import APIClient
+
+from games import services
+from games.models import Room
+from games.selectors import room_state
+from games.services import Person
+from games.views import PageThrottle
+from learning.models import Machine
+from tests import factories
+from tests.factories import NC, guest, machine, play_out, room
+from tests.games.test_consumers import Socket
+
+in_db = database_sync_to_async
+
+
+@pytest.mark.django_db
+class TestInput:
+    @pytest.mark.parametrize("code", ["%00", "a%00b", "ABCDEF", "ilo011", "é" * 6, "a" * 400])
+    def test_what_cannot_be_a_code_is_no_room(self, client: Client, code: str) -> None:
+        assert client.get(f"/rooms/{code}").status_code == 404
+        assert client.get(f"/api/rooms/{code}").json()["code"] == "room_not_found"
+        assert client.post(f"/api/rooms/{code}/move", {"move": "5"}, "application/json").status_code == 404
+
+    @pytest.mark.parametrize("form", [{"machine": "\0"}, {"opponent": "\0"}, {"side": "\0"}, {"machine": "x" * 999}])
+    def test_forms_refuse_what_the_database_would(self, client: Client, form: dict[str, str]) -> None:
+        right = {"game": NC, "opponent": "machine", "machine": "1", "side": "X"}
+        response = client.post("/rooms", {**right, **form}, follow=True)
+        assert response.status_code == 200
+        assert [str(message) for message in response.context["messages"]]
+        assert client.post("/rooms/join", {"code": "\0"}, follow=True).status_code == 200
+
+    def test_json_nested_beyond_measure_is_malformed(self) -> None:
+        response = APIClient().post("/api/rooms", "[" * 60_000, content_type="application/json")
+        assert (response.status_code, response.json()["code"]) == (400, "malformed")
+
+    @pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+    def test_a_log_in_that_is_too_long_or_strange_is_refused(self, client: Client, name: str) -> None:
+        assert client.post("/login", {"username": name, "password": "x"}).status_code == 200
+
+    @pytest.mark.parametrize("name", ["MENACE", "menace2", "Guest", "ALICE"])
+    def test_nobody_can_take_a_name_that_is_somebodys(self, client: Client, name: str) -> None:
+        factories.user("alice")
+        form = {"username": name, "email": "", "password1": "a good password", "password2": "a good password"}
+        assert "username" in client.post("/signup", form).context["form"].errors
+
+    def test_the_database_knows_one_name_in_any_case(self) -> None:
+        factories.user("alice")
+        with pytest.raises(IntegrityError, match="auth_user_username_any_case"):
+            factories.user("Alice")
+
+    def test_a_fault_of_ours_is_json_for_programs_and_a_page_for_people(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(*_: Any) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr("games.api.room_state", broken)
+        monkeypatch.setattr("learning.views.match_list_live", broken)
+        client.raise_request_exception = False
+        program = client.get("/api/rooms/abcdef")
+        assert (program.status_code, program.json()["code"]) == (500, "error")
+        person = client.get("/")
+        assert person.status_code == 500
+        assert b"Something broke on our side" in person.content
+
+    def test_pages_that_write_are_limited_and_say_so(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(PageThrottle, "THROTTLE_RATES", {"page": "3/min"})
+        form = {"game": NC, "opponent": "perfect", "side": "X"}
+        assert [client.post("/rooms", form).status_code for _ in range(4)] == [302, 302, 302, 429]
+        assert Room.objects.count() == 3
+
+
+@pytest.mark.django_db
+class TestPrivacy:
+    def test_a_private_machine_is_there_for_its_owner_and_the_staff_only(self, client: Client) -> None:
+        owner = factories.user("owner")
+        hidden = machine(owner=owner, is_public=False)
+        body = {"opponent": "machine", "machine": hidden.slug}
+        assert client.get(f"/machines/{hidden.pk}").status_code == 404
+        assert client.get(f"/machines/{hidden.pk}/boxes/....X....").status_code == 404
+        refused = client.post("/api/rooms", body, "application/json")
+        assert (refused.status_code, refused.json()["code"]) == (404, "machine_not_found")
+        client.force_login(owner)
+        assert client.get(f"/machines/{hidden.pk}").status_code == 200
+        assert client.post("/api/rooms", body, "application/json").status_code == 201
+        client.force_login(factories.user("staff", is_staff=True))
+        assert client.get(f"/machines/{hidden.pk}").status_code == 200
+
+    def test_a_copy_made_for_a_room_plays_in_that_room_only(self) -> None:
+        seated = room("machine", machine=machine().slug, fresh=True)
+        copy = Machine.objects.get(room=seated.room)
+        with pytest.raises(services.exceptions.PlayError, match="its own room"):
+            room("machine", guest(2), machine=copy.slug)
+
+    def test_a_socket_loses_its_rights_with_the_session(self, client: Client) -> None:
+        from games.identity import person_of_scope
+
+        client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
+        scope = {"session": client.session, "query_string": b""}
+        assert person_of_scope(scope).guest is not None
+        client.session.flush()
+        assert person_of_scope(scope) == Person()
+
+    def test_another_site_cannot_use_a_guests_session(self) -> None:
+        browser = Client(enforce_csrf_checks=True)
+        page = browser.get("/login")
+        form = {"game": NC, "opponent": "perfect", "side": "X"}
+        secret = {"csrfmiddlewaretoken": str(page.context["csrf_token"])}
+        assert browser.post("/rooms", {**form, **secret}).status_code == 302
+        url = f"/api/rooms/{Room.objects.get().code}/resign"
+        forged = browser.post(url, "{}", "application/json")
+        assert (forged.status_code, forged.json()["code"]) == (403, "permission_denied")
+        honest = browser.post(url, "{}", "application/json", headers={"X-CSRFToken": str(page.context["csrf_token"])})
+        assert honest.status_code == 200
+
+
+@pytest.mark.django_db
+class TestWhatIsGone:
+    def test_a_machine_deleted_in_mid_match_leaves_a_room_that_can_be_read_and_ended(self) -> None:
+        seated = room("machine", machine=machine().slug)
+        factories.play(seated, guest(), "5")
+        Machine.objects.all().delete()
+        state = room_state(seated.room.code)
+        assert (state["status"], state["learning"]) == ("playing", None)
+        ended = factories.play(seated, guest(), state["legal_moves"][0])
+        assert ended["status"] == "finished"
+
+    def test_a_machine_deleted_before_a_resignation(self) -> None:
+        seated = room("machine", machine=machine().slug)
+        Machine.objects.all().delete()
+        assert services.match_resign(code=seated.room.code, person=guest())["status"] == "finished"
+
+
+@pytest.mark.django_db(transaction=True)
+class TestTheBrokerGoesAway:
+    @pytest.fixture
+    def gone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Everything that would ask Redis fails as it does when Redis is away."""
+
+        def away(*_: Any, **__: Any) -> Any:
+            raise RedisConnectionError("Error 111 connecting")
+
+        monkeypatch.setattr("redis.connection.AbstractConnection.connect", away)
+        monkeypatch.setattr("redis.connection.AbstractConnection.send_packed_command", away)
+
+    def test_pages_and_api_go_on(self, client: Client, gone: None) -> None:
+        factories.house()
+        assert cache.get("anything", "nothing") == "nothing"
+        assert client.get("/").status_code == 200
+        opened = client.post("/api/rooms", {"opponent": "menace"}, "application/json")
+        assert opened.status_code == 201
+        moved = client.post(
+            f"/api/rooms/{opened.json()['code']}/move",
+            {"move": "5", "seat_token": opened.json()["seat_token"]},
+            "application/json",
+        )
+        assert (moved.status_code, moved.json()["ply"]) == (200, 2)
+
+    async def test_who_moves_sees_the_answer_at_once_and_the_other_by_the_next_ping(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seated = await in_db(room)("human")
+        joined = await in_db(services.room_join)(code=seated.room.code, person=guest(2))
+
+        async def away(*_: Any) -> None:
+            raise RedisConnectionError("Error 111 connecting")
+
+        monkeypatch.setattr(get_channel_layer(), "group_send", away)
+        async with Socket(seated.room.code, seated.token) as crosses, Socket(seated.room.code, joined.token) as noughts:
+            await crosses.expect("joined")
+            await noughts.expect("joined")
+            await crosses.frame("move", {"move": "5"})
+            state = await crosses.expect("state")
+            await noughts.frame("ping")
+            assert await noughts.expect("state") == state
+            assert (await noughts.expect("pong"))["version"] == state["version"]
+
+
+def at_once(*works: Callable[[], Any]) -> list[BaseException]:
+    """Run these in threads of their own, started together; what they raised."""
+    faults: list[BaseException] = []
+    start = threading.Barrier(len(works))
+
+    def run(work: Callable[[], Any]) -> None:
+        start.wait(timeout=60)
+        try:
+            work()
+        except BaseException as error:
+            faults.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return faults
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_room_read_while_it_is_played_is_always_of_one_moment() -> None:
+    learner = machine()
+    seated = room("machine", machine=learner.slug)
+    done = threading.Event()
+
+    def player() -> None:
+        try:
+            for _ in range(8):
+                play_out(seated.room.code, guest())
+                services.room_reset(code=seated.room.code, person=guest())
+        finally:
+            done.set()
+
+    def reader() -> None:
+        while not done.is_set():
+            state = room_state(seated.room.code)
+            assert len(state["moves"]) == state["ply"]
+            drawn = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
+            assert all(ply < state["ply"] for ply in drawn)
+
+    assert at_once(player, reader, reader, reader) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_signup_and_a_rematch_at_the_same_moment_leave_nobody_without_a_seat() -> None:
+    account = factories.user("ada")
+    for number in range(6):
+        seated = room("perfect", guest(number + 10))
+        services.match_resign(code=seated.room.code, person=guest(number + 10))
+        faults = at_once(
+            lambda code=seated.room.code, n=number: services.room_reset(code=code, person=guest(n + 10)),
+            lambda n=number: services.seats_claim(user_id=account.pk, name="ada", guest=guest(n + 10).guest),
+        )
+        # The rematch may come too late to be the guest's; then the account asks for it.
+        assert all(isinstance(fault, services.exceptions.NotAPlayerError) for fault in faults)
+        with transaction.atomic():
+            holder = [s for m in seated.room.matches.all() for s in m.seats.all() if s.player == "human"]
+        assert all(seat.user_id == account.pk for seat in holder)
