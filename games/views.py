@@ -116,10 +116,11 @@ class SignUpForm(UserCreationForm):
         model = get_user_model()
         fields = ("username", "email")
 
-    def clean_username(self) -> str | None:
+    def clean_username(self) -> str:
         """A name that nobody has in any case of letters, and that no machine or guest is called."""
-        username: str | None = super().clean_username()
-        if username is not None and username.lower().startswith(RESERVED_NAMES):
+        username = super().clean_username()
+        # Django's own answers None for a name that it has refused already.
+        if (username or "").lower().startswith(RESERVED_NAMES):
             raise ValidationError("This name belongs to the site. Take another one.", code="reserved")
         return username
 
