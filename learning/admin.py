@@ -127,7 +127,7 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 
     list_display = ("number", "machine", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
     list_filter = ("kind", ("machine", admin.RelatedOnlyFieldListFilter))
-    list_select_related = ("machine", "match__room", "run__opponent_machine")
+    list_select_related = ("machine", "match__room", "run")
     show_full_result_count = False
 
 
@@ -135,7 +135,7 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
     """Training runs and how far they are."""
 
-    list_display = ("machine", "opponent", "status", "games_done", "n_games", "seed", "created_at")
-    list_filter = ("status", "opponent")
+    list_display = ("machine", "status", "games_done", "n_games", "seed", "created_at")
+    list_filter = ("status",)
     list_select_related = ("machine",)
     show_full_result_count = False

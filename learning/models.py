@@ -162,11 +162,6 @@ class TrainingRun(models.Model):
     """A bulk training job. The row is the truth; the random state makes it go on exactly where it stopped."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="runs")
-    opponent = models.SlugField(max_length=40, help_text="A fixed opponent, or 'machine'.")
-    opponent_machine = models.ForeignKey(
-        Machine, null=True, blank=True, on_delete=models.CASCADE, related_name="runs_against"
-    )
-    opponent_learns = models.BooleanField(default=False)
     n_games = models.PositiveBigIntegerField()
     seed = models.BigIntegerField()
     status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.QUEUED)
@@ -194,16 +189,62 @@ class TrainingRun(models.Model):
             models.CheckConstraint(
                 name="run_finished_is_done", condition=~Q(status="finished") | Q(games_done=F("n_games"))
             ),
-            models.CheckConstraint(
-                name="run_opponent_machine",
-                condition=Q(opponent="machine", opponent_machine__isnull=False)
-                | ~Q(opponent="machine") & Q(opponent_machine__isnull=True, opponent_learns=False),
-            ),
         ]
         indexes = [models.Index(fields=["status", "lease_until"], name="run_status_lease")]
 
     def __str__(self) -> str:
+        return f"run {self.pk}: {self.n_games:,} games"
+
+
+class RunStage(models.Model):
+    """One opponent of a training run; several in a row are a curriculum."""
+
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="stages")
+    number = models.PositiveSmallIntegerField(help_text="0 for the first.")
+    opponent = models.SlugField(max_length=40, help_text="A fixed opponent, or 'machine'.")
+    opponent_machine = models.ForeignKey(
+        Machine, null=True, blank=True, on_delete=models.CASCADE, related_name="stages_against"
+    )
+    opponent_learns = models.BooleanField(default=False)
+    n_games = models.PositiveBigIntegerField()
+
+    class Meta:
+        ordering = ["run_id", "number"]
+        constraints = [
+            models.UniqueConstraint(name="stage_once", fields=["run", "number"]),
+            models.CheckConstraint(name="stage_has_games", condition=Q(n_games__gte=1)),
+            models.CheckConstraint(
+                name="stage_opponent_machine",
+                condition=Q(opponent="machine", opponent_machine__isnull=False)
+                | ~Q(opponent="machine") & Q(opponent_machine__isnull=True, opponent_learns=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
         return f"{self.n_games:,} games against {self.opponent_machine or self.opponent}"
+
+
+class CurvePoint(models.Model):
+    """What a machine was worth after so many games of a run: sampled by the games since, and exactly."""
+
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="curve")
+    games_done = models.PositiveBigIntegerField()
+    n_wins = models.PositiveBigIntegerField(help_text="In training, since the run began.")
+    n_draws = models.PositiveBigIntegerField()
+    n_losses = models.PositiveBigIntegerField()
+    strength = models.JSONField(help_text="Exact win, draw and loss against each opponent and in the worst case.")
+
+    class Meta:
+        ordering = ["run_id", "games_done"]
+        constraints = [
+            models.UniqueConstraint(name="curve_point_once", fields=["run", "games_done"]),
+            models.CheckConstraint(
+                name="curve_games_add_up", condition=Q(games_done=F("n_wins") + F("n_draws") + F("n_losses"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} after {self.games_done:,}"
 
 
 class LessonKind(models.TextChoices):

@@ -18,13 +18,17 @@ from learning.machines.boxes import Cabinet
 from learning.machines.menace import Result
 from learning.machines.registry import house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
-from learning.models import Box, Change, Draw, Lesson, LessonKind, Machine, MachineSeat
+from learning.models import Box, Change, CurvePoint, Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.storage import memory_load
-from learning.training.strength import Expected, against_opponent, worst_case
+from learning.training.memory import Memory
+from learning.training.strength import against_opponent, worst_case
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
+
+Strength = dict[str, dict[str, float]]
+"""Chances of win, draw and loss by opponent."""
 
 
 def machine_find(ref: str) -> Machine:
@@ -68,22 +72,24 @@ def machine_brief(machine: Machine) -> dict[str, Any]:
     return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
 
 
-def machine_strength(machine: Machine) -> dict[str, dict[str, float]]:
+def machine_strength(machine: Machine) -> Strength:
     """Exact win, draw and loss against random, win-block and perfect play and in the worst case.
 
     Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
     """
     key = f"strength:{machine.pk}:{machine.n_lessons}"
-    strength: dict[str, dict[str, float]] | None = cache.get(key)
+    strength: Strength | None = cache.get(key)
     if strength is None:
-        memory = memory_load(machine)
-        exact: dict[str, Expected] = {
-            slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS
-        }
-        exact["worst"] = worst_case(memory)
-        strength = {name: asdict(expected) for name, expected in exact.items()}
+        strength = strength_of(memory_load(machine))
         cache.set(key, strength, STRENGTH_CACHE_S)
     return strength
+
+
+def strength_of(memory: Memory) -> Strength:
+    """Exact win, draw and loss of a memory against each opponent of the page, and in the worst case."""
+    exact = {slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS}
+    exact["worst"] = worst_case(memory)
+    return {name: asdict(expected) for name, expected in exact.items()}
 
 
 def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
@@ -147,9 +153,7 @@ def box_get(machine: Machine, text: str) -> Box:
 
 def box_history(box: Box) -> QuerySet[Change]:
     """Every change of a box, newest first, with its lesson and cause."""
-    return box.changes.select_related("lesson__match__room", "lesson__run__opponent_machine").order_by(
-        "-lesson__number", "-pk"
-    )
+    return box.changes.select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 
 def ledger_errors() -> list[int]:
@@ -172,8 +176,52 @@ def draw_last(machine: Machine) -> dict[str, Any] | None:
 
 def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
     """The machine's latest lessons from matches and runs."""
-    lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room", "run__opponent_machine")
+    lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room")
     return list(lessons.order_by("-number")[:limit])
+
+
+def point_view(point: CurvePoint) -> dict[str, Any]:
+    """A point of a run's curve."""
+    return {
+        "games": point.games_done,
+        "wins": point.n_wins,
+        "draws": point.n_draws,
+        "losses": point.n_losses,
+        "strength": point.strength,
+    }
+
+
+def run_view(run: TrainingRun) -> dict[str, Any]:
+    """How far a training run is (``curve`` apart: :func:`run_curve`)."""
+    return {
+        "id": run.pk,
+        "machine": run.machine_id,
+        "opponents": [
+            {
+                "opponent": stage.opponent,
+                "machine": stage.opponent_machine_id,
+                "learns": stage.opponent_learns,
+                "games": stage.n_games,
+            }
+            for stage in run.stages.all()
+        ],
+        "status": run.status,
+        "games": run.n_games,
+        "games_done": run.games_done,
+        "wins": run.n_wins,
+        "draws": run.n_draws,
+        "losses": run.n_losses,
+        "seed": run.seed,
+        "error": run.error,
+        "created_at": run.created_at.isoformat(),
+        "started_at": run.started_at and run.started_at.isoformat(),
+        "finished_at": run.finished_at and run.finished_at.isoformat(),
+    }
+
+
+def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
+    """The points of a run's curve so far, in order, those beyond so many games."""
+    return [point_view(point) for point in run.curve.filter(games_done__gt=after).order_by("games_done")]
 
 
 def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -18,7 +20,7 @@ from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.registry import HouseMachine
 from learning.machines.rule import OpenBoxes, Rule
-from learning.models import Machine, TrainingRun
+from learning.models import Machine, RunStage, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import machine_find
 from learning.storage import boxes_lay_out, machine_lock, table_of
@@ -27,6 +29,7 @@ from learning.training.memory import Memory
 logger = logging.getLogger(__name__)
 
 MAX_GAMES = 1_000_000_000
+MAX_STAGES = 20
 
 
 @transaction.atomic
@@ -102,20 +105,28 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
                 slug=house.slug,
                 description=house.description,
             )
-            _run_store(machine, opponent=house.opponent, games=house.n_games, seed=house.seed)
+            _run_store(machine, [Stage(house.opponent, house.n_games)], [None], seed=house.seed)
     machine = Machine.objects.get(slug=house.slug)
     first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()
     return machine, first_run if first_run is not None and first_run.finished_at is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """So many games against one opponent: a fixed opponent's slug, or the id or slug of a machine of the other side."""
+
+    opponent: str
+    games: int
+    learns: bool = False
+    """Whether an opponent that is a machine learns too."""
 
 
 @transaction.atomic
 def training_run_start(
     *,
     machine: str,
-    opponent: str,
-    games: int,
+    stages: Sequence[Stage],
     seed: int,
-    opponent_learns: bool = False,
     started_by_id: int | None = None,
     enqueue: bool = True,
 ) -> TrainingRun:
@@ -123,44 +134,41 @@ def training_run_start(
 
     Args:
         machine: id or slug of the machine to train.
-        opponent: a fixed opponent's slug, or the id or slug of a machine that plays the other side.
-        games: how many games, 1 to :data:`MAX_GAMES`.
+        stages: the opponents, one after the other (a curriculum), with the games against each.
         seed: any whole number of 63 bits; the same seed and the same beads give the same beads.
-        opponent_learns: whether an opponent that is a machine learns too.
         started_by_id: the account that asked.
         enqueue: ``False`` for a command that trains in its own process.
 
     Raises:
         MachineNotFoundError, MachineWrongSideError, TrainingRefusedError.
     """
-    if not 1 <= games <= MAX_GAMES:
+    if not 1 <= len(stages) <= MAX_STAGES:
+        raise TrainingRefusedError(f"opponents: a run has 1 to {MAX_STAGES} of them, not {len(stages)}.")
+    games = sum(stage.games for stage in stages)
+    if min(stage.games for stage in stages) < 1 or games > MAX_GAMES:
         raise TrainingRefusedError(f"games: must lie between 1 and {MAX_GAMES:,}, not {games:,}.")
     if not 0 <= seed < 1 << 63:
         raise TrainingRefusedError(f"seed: must lie between 0 and {(1 << 63) - 1}, not {seed}.")
     learner = machine_find(machine)
     if not learner.learns:
         raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
-    other = None
-    if opponent not in OPPONENTS:
-        other = machine_find(opponent)
-        if other.game != learner.game:
-            raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
-        if other.side == learner.side:
-            raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
-        if other.learning_rule.reduce_symmetry != learner.learning_rule.reduce_symmetry:
-            raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
-    run = _run_store(
-        learner,
-        opponent="machine" if other else opponent,
-        games=games,
-        seed=seed,
-        opponent_machine=other,
-        opponent_learns=other is not None and opponent_learns,
-        started_by_id=started_by_id,
-    )
+    others = [None if stage.opponent in OPPONENTS else _other_side(learner, stage.opponent) for stage in stages]
+    run = _run_store(learner, stages, others, seed=seed, started_by_id=started_by_id)
     if enqueue:
         transaction.on_commit(lambda: training_run_knock(run.pk))
     return run
+
+
+def _other_side(learner: Machine, opponent: str) -> Machine:
+    """The machine to train against, if the two can play each other in a table."""
+    other = machine_find(opponent)
+    if other.game != learner.game:
+        raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
+    if other.side == learner.side:
+        raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
+    if other.learning_rule.reduce_symmetry != learner.learning_rule.reduce_symmetry:
+        raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
+    return other
 
 
 def training_run_cancel(*, run_id: int) -> bool:
@@ -177,12 +185,25 @@ def training_run_knock(run_id: int) -> None:
         logger.exception("could not enqueue training run %s", run_id)
 
 
-def _run_store(machine: Machine, *, opponent: str, games: int, seed: int, **fields: Any) -> TrainingRun:
-    return TrainingRun.objects.create(
+def _run_store(
+    machine: Machine, stages: Sequence[Stage], others: Sequence[Machine | None], *, seed: int, **fields: Any
+) -> TrainingRun:
+    run = TrainingRun.objects.create(
         machine=machine,
-        opponent=opponent,
-        n_games=games,
+        n_games=sum(stage.games for stage in stages),
         seed=seed,
         random_state="{:016x}:{:016x}".format(*RandomSource(seed).words),
         **fields,
     )
+    RunStage.objects.bulk_create(
+        RunStage(
+            run=run,
+            number=number,
+            opponent="machine" if other else stage.opponent,
+            opponent_machine=other,
+            opponent_learns=other is not None and stage.learns,
+            n_games=stage.games,
+        )
+        for number, (stage, other) in enumerate(zip(stages, others, strict=True))
+    )
+    return run

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from learning import views
+from learning.views import pages
 
 urlpatterns = [
-    path("", views.lobby, name="lobby"),
-    path("account", views.account, name="account"),
-    path("machines/<int:machine_id>", views.machine_page, name="machine"),
-    path("machines/<int:machine_id>/boxes/<str:position>", views.box_page, name="box"),
+    path("", pages.lobby, name="lobby"),
+    path("account", pages.account, name="account"),
+    path("machines/<int:machine_id>", pages.machine_page, name="machine"),
+    path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),
 ]

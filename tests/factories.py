@@ -13,7 +13,7 @@ from learning.machines.registry import HOUSE
 from learning.models import Machine
 from learning.opponents.registry import OPPONENTS
 from learning.runner import run_claim, run_execute
-from learning.services import machine_create, training_run_start
+from learning.services import Stage, machine_create, training_run_start
 from learning.training.batch import train
 from learning.training.memory import Memory
 
@@ -45,7 +45,7 @@ def house() -> dict[Side, Machine]:
 
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
     """Train through the one road; the machine as it then is."""
-    run = training_run_start(machine=learner.slug, opponent=opponent, games=games, seed=seed, enqueue=False)
+    run = training_run_start(machine=learner.slug, stages=[Stage(opponent, games)], seed=seed, enqueue=False)
     claimed = run_claim(run.pk)
     assert claimed is not None
     run_execute(claimed)

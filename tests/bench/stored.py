@@ -79,12 +79,12 @@ def fifty_thousand_games() -> Iterator[Figure]:
     """Load 304 boxes, play 50,000 games, store boxes, ledger and random state: the run of ``manage.py train``."""
     site()
     from learning.runner import run_claim, run_execute
-    from learning.services import training_run_start
+    from learning.services import Stage, training_run_start
 
     seconds = []
     for seed in range(N_RUNS):
         begin = time.perf_counter()
-        run = training_run_start(machine="menace-first", opponent="random", games=50_000, seed=seed, enqueue=False)
+        run = training_run_start(machine="menace-first", stages=[Stage("random", 50_000)], seed=seed, enqueue=False)
         claimed = run_claim(run.pk)
         assert claimed is not None
         assert run_execute(claimed).games_done == 50_000

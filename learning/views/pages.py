@@ -174,10 +174,8 @@ def _recent(lesson: Lesson) -> dict[str, Any]:
     """A lesson as a line of the machine's record."""
     if lesson.kind == LessonKind.TRAINING:
         games = lesson.n_wins + lesson.n_draws + lesson.n_losses
-        against = lesson.run.opponent_machine or lesson.run.opponent if lesson.run else "nobody"
         sentence = (
-            f"Trained {games:,} games against {against}: "
-            f"{lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
+            f"Trained {games:,} games: {lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
         )
         return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
