@@ -10,6 +10,34 @@ class MachineNotFoundError(PlayError):
     status = 404
 
 
+class NotYourMachineError(PlayError):
+    """This machine is not yours."""
+
+    code = "not_your_machine"
+    status = 403
+
+
+class MachineQuotaError(PlayError):
+    """You have as many machines as an account may have. Delete one first."""
+
+    code = "machine_quota"
+    status = 409
+
+
+class MachineBusyError(PlayError):
+    """This machine is being trained. Cancel the training first."""
+
+    code = "machine_busy"
+    status = 409
+
+
+class RunNotFoundError(PlayError):
+    """There is no such training run."""
+
+    code = "run_not_found"
+    status = 404
+
+
 class MachineWrongSideError(PlayError):
     """This machine plays the other side."""
 
