@@ -9,20 +9,21 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.models import QuerySet
 
+from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from games.selectors import reason_of
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.boxes import Cabinet
-from learning.machines.menace import Result
+from learning.machines.menace import Menace, Result
 from learning.machines.registry import house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import Box, Change, CurvePoint, Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.storage import memory_load
 from learning.training.memory import Memory
-from learning.training.strength import against_opponent, worst_case
+from learning.training.strength import against_opponent, visit_probability, worst_case
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
@@ -149,6 +150,104 @@ def box_get(machine: Machine, text: str) -> Box:
     if box is None:
         raise BoxNotFoundError(f"{machine.name} has no box for {text!r}.")
     return box
+
+
+def why_view(machine: Machine, text: str) -> dict[str, Any]:
+    """Why the machine would play what it would play in a position, given in any orientation.
+
+    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
+    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
+
+    Raises:
+        BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
+    """
+    cabinet = machine.cabinet
+    game = cabinet.game
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    if game.is_terminal(position):
+        raise BoxNotFoundError("The game is over there: nobody has to choose.")
+    if game.side_to_move(position) != machine.side:
+        raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
+    printed = cabinet.box_position(position)
+    key = game.encode(printed)
+    box = machine.boxes.filter(position=key).first()
+    has_box = cabinet.has_box(position)
+    beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
+    menace = Menace(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    policy = menace.policy(position)
+    placement = cabinet.placement(position)
+    slots = slots_view(cabinet, printed)
+    moves = []
+    for move, probability in policy.items():
+        there = game.transform_move(move, game.inverse(placement))
+        slot = cabinet.slot_of(printed, there) if has_box else None
+        moves.append(
+            {
+                "move": game.format_move(move),
+                "name": game.describe_move(move),
+                "cells": list(game.path(move)),
+                "slot": slot,
+                "colour": None if slot is None else slots[slot]["colour"],
+                "mark": None if slot is None else slots[slot]["mark"],
+                "beads": None if slot is None else beads[slot],
+                "probability": probability,
+            }
+        )
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "box": None if box is None else box_view(cabinet, box),
+        "box_position": key if has_box else None,
+        "forced": not has_box,
+        "resigns": not any(policy.values()),
+        "moves": moves,
+    }
+
+
+def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
+    """The beads of every box as they stood after a lesson (0: as laid out), by position, in order of play.
+
+    One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
+    ids of a box's changes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_box box LEFT JOIN LATERAL ("
+            " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
+            " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
+            " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position",
+            [machine.pk, lesson_number, machine.pk],
+        )
+        return dict(cursor.fetchall())
+
+
+def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float]:
+    """The exact chance that a game against a fixed opponent opens each box, by position.
+
+    Kept in the cache under the machine's last lesson, as its strength is.
+
+    Raises:
+        MalformedError: there is no such opponent.
+    """
+    if opponent not in OPPONENTS:
+        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(OPPONENTS)}.")
+    key = f"visits:{machine.pk}:{machine.n_lessons}:{opponent}"
+    visits: dict[str, float] | None = cache.get(key)
+    if visits is None:
+        memory = memory_load(machine)
+        chances = visit_probability(memory, OPPONENTS[opponent])
+        visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
+        cache.set(key, visits, STRENGTH_CACHE_S)
+    return visits
 
 
 def box_history(box: Box) -> QuerySet[Change]:
