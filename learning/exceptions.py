@@ -25,9 +25,19 @@ class MachineQuotaError(PlayError):
 
 
 class MachineBusyError(PlayError):
-    """This machine is being trained. Cancel the training first."""
+    """This machine is in training, or another one trains against it. Wait, or cancel the training first."""
 
     code = "machine_busy"
+    status = 409
+
+
+class MachineTaughtError(PlayError):
+    """Another machine learnt in the training of this one, so its beads could not be accounted for any more.
+
+    Reset or delete that one first.
+    """
+
+    code = "machine_taught"
     status = 409
 
 

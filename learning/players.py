@@ -11,6 +11,7 @@ from games.models import Match, Seat
 from games.players import Choice, SeatPlayer, player_register
 from games.rules.base import Outcome, Side
 from learning import events
+from learning.access import machine_for
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kernels.random_source import RandomSource
 from learning.machines import menace
@@ -21,7 +22,6 @@ from learning.opponents.base import Opponent
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import (
     machine_brief,
-    machine_find,
     machine_in,
     machine_of_house,
     match_insight,
@@ -35,9 +35,10 @@ def ply_random(seat: Seat) -> RandomSource:
     return RandomSource(seat.match.seed, seat.match.n_plies)
 
 
-def _account_of(seat: Seat) -> int | None:
+def _account_of(seat: Seat) -> Any | None:
     """The account that the machine in this seat plays against, if it has one."""
-    return Seat.objects.filter(match=seat.match, user__isnull=False).values_list("user_id", flat=True).first()
+    other = Seat.objects.filter(match=seat.match, user__isnull=False).select_related("user").first()
+    return None if other is None else other.user
 
 
 class OpponentPlayer(SeatPlayer):
@@ -75,7 +76,7 @@ class MachinePlayer(SeatPlayer):
         room = seat.match.room
         if not room.machine:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        machine = machine_find(room.machine)
+        machine = machine_for(_account_of(seat), room.machine, to="play")
         if machine.game != room.game:
             raise MalformedError(f"machine: {machine.name} plays another game.")
         if machine.side != seat.side:
@@ -88,7 +89,7 @@ class MachinePlayer(SeatPlayer):
         if room.fresh:
             copies = Machine.objects.filter(room=room, copied_from=machine)
             machine = copies.first() or machine_clone(
-                machine_id=machine.pk, name=f"{machine.name} (copy)", room=room, owner_id=_account_of(seat)
+                machine_id=machine.pk, name=f"{machine.name} (copy)", room=room, owner=_account_of(seat)
             )
         seat.player, seat.name = MachinePlayer.slug, machine.name
         seat.save(update_fields=["player", "name"])
@@ -140,8 +141,11 @@ class MachinePlayer(SeatPlayer):
         for machine in machine_lock(*sorted(by_machine)):
             self._learn(match, machine, by_machine[machine.pk], outcome)
 
-    def describe(self, seat: Seat) -> dict[str, Any]:
-        return machine_brief(machine_in(seat))
+    def describe(self, seat: Seat) -> dict[str, Any] | None:
+        try:
+            return machine_brief(machine_in(seat))
+        except MachineNotFoundError:
+            return None
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return match_insight(match, seats)

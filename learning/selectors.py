@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +20,18 @@ from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace, Result
 from learning.machines.registry import house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
-from learning.models import Box, Change, CurvePoint, Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+from learning.models import (
+    Box,
+    Change,
+    CurvePoint,
+    Draw,
+    Lesson,
+    LessonKind,
+    Machine,
+    MachineSeat,
+    RunStage,
+    TrainingRun,
+)
 from learning.opponents.registry import OPPONENTS
 from learning.storage import memory_load
 from learning.training.memory import Memory
@@ -46,9 +58,16 @@ def machine_find(ref: str) -> Machine:
 
 
 def machine_in(seat: Seat) -> Machine:
-    """The machine that sits in a seat, read once for each seat object."""
+    """The machine that sits in a seat, read once for each seat object.
+
+    Raises:
+        MachineNotFoundError: it has been deleted since.
+    """
     if "machine_seat" not in seat._state.fields_cache:
-        seat.machine_seat = MachineSeat.objects.select_related("machine").get(seat=seat)
+        machine_seat = MachineSeat.objects.select_related("machine").filter(seat=seat).first()
+        if machine_seat is None:
+            raise MachineNotFoundError("The machine that played here has been deleted.")
+        seat.machine_seat = machine_seat
     return seat.machine_seat.machine
 
 
@@ -321,6 +340,71 @@ def run_view(run: TrainingRun) -> dict[str, Any]:
 def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
     """The points of a run's curve so far, in order, those beyond so many games."""
     return [point_view(point) for point in run.curve.filter(games_done__gt=after).order_by("games_done")]
+
+
+def stage_sentence(stage: RunStage) -> str:
+    """So many games against whom."""
+    other = stage.opponent_machine
+    who = other.name if other else OPPONENTS[stage.opponent].name.lower()
+    learns = ", which learns too" if stage.opponent_learns else ""
+    return f"{stage.n_games:,} games against {who}{learns}"
+
+
+def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
+    """The machine's training runs, newest first, with their stages."""
+    return list(machine.runs.prefetch_related("stages__opponent_machine").order_by("-pk")[:limit])
+
+
+def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
+    """Those machines that this one can be trained against: the same game, the other side, the same sight of boards."""
+    sight = machine.learning_rule.reduce_symmetry
+    others = among.filter(game=machine.game, side=Side(machine.side).other, rule__reduce_symmetry=sight)
+    return list(others.order_by("name", "pk")[:limit])
+
+
+def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 200) -> list[dict[str, Any]]:
+    """Machines as lines of a list, in order of name."""
+    chosen = machines.filter(game=game) if game else machines
+    return [
+        {
+            **machine_brief(machine),
+            "game": machine.rules.name,
+            "side_name": machine.get_side_display(),
+            "games": machine.n_games,
+            "owner": machine.owner.get_username() if machine.owner else "",
+            "is_public": machine.is_public,
+        }
+        for machine in chosen.select_related("owner").order_by("name", "pk")[:limit]
+    ]
+
+
+def machine_curves(machines: Sequence[Machine]) -> dict[int, list[dict[str, Any]]]:
+    """The curve of each machine over all its training runs, one after the other; two queries.
+
+    ``games`` counts the training games of the runs before as well; matches, which are few, are left out.
+    """
+    runs = TrainingRun.objects.filter(machine__in=machines, started_at__isnull=False).prefetch_related("curve")
+    curves: dict[int, list[dict[str, Any]]] = {machine.pk: [] for machine in machines}
+    before = dict.fromkeys(curves, (0, 0, 0, 0))
+    for run in runs.order_by("started_at", "pk"):
+        games, wins, draws, losses = before[run.machine_id]
+        curves[run.machine_id] += [
+            {
+                "games": games + point.games_done,
+                "wins": wins + point.n_wins,
+                "draws": draws + point.n_draws,
+                "losses": losses + point.n_losses,
+                "strength": point.strength,
+            }
+            for point in run.curve.all()
+        ]
+        before[run.machine_id] = (
+            games + run.games_done,
+            wins + run.n_wins,
+            draws + run.n_draws,
+            losses + run.n_losses,
+        )
+    return curves
 
 
 def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:

@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from kombu.exceptions import OperationalError
 
 from games.models import Room
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning import tasks
-from learning.exceptions import MachineWrongSideError, TrainingRefusedError
+from learning.access import To, machine_for, machine_require, run_for
+from learning.exceptions import (
+    MachineBusyError,
+    MachineNotFoundError,
+    MachineQuotaError,
+    MachineTaughtError,
+    MachineWrongSideError,
+    TrainingRefusedError,
+)
 from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.registry import HouseMachine
 from learning.machines.rule import OpenBoxes, Rule
-from learning.models import Machine, RunStage, TrainingRun
+from learning.models import Change, Lesson, Machine, RunStage, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import machine_find
-from learning.storage import boxes_lay_out, machine_lock, table_of
+from learning.storage import boxes_lay_out, boxes_reset, machine_lock, table_of
 from learning.training.memory import Memory
 
 logger = logging.getLogger(__name__)
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
+MAX_RANDOM_SEED = 1 << 32
+"""A seed that nobody chose is short enough to be typed, and for every language's whole numbers."""
 
 
 @transaction.atomic
@@ -90,6 +104,148 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
             [copy.pk, machine.pk],
         )
     return copy
+
+
+@transaction.atomic
+def machine_make(
+    *,
+    user: Any,
+    game: str,
+    side: Side,
+    name: str,
+    preset: str = "",
+    rule: Rule | None = None,
+    description: str = "",
+    is_public: bool = True,
+) -> Machine:
+    """A new machine that belongs to the account that asks.
+
+    Raises:
+        MachineQuotaError, UnknownGameError, RuleError.
+    """
+    quota_require(user)
+    return machine_create(
+        game=game,
+        side=side,
+        name=name,
+        preset=preset,
+        rule=rule,
+        description=description,
+        is_public=is_public,
+        owner=user,
+    )
+
+
+@transaction.atomic
+def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
+    """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
+
+    Raises:
+        MachineNotFoundError, MachineQuotaError.
+    """
+    quota_require(user)
+    original = machine_for(user, machine_id)
+    copy = machine_clone(machine_id=_locked(original.pk).pk, name=name or f"{original.name[:70]} (copy)", owner=user)
+    if is_public is not None and copy.is_public != is_public:
+        copy.is_public = is_public
+        copy.save(update_fields=["is_public"])
+    return copy
+
+
+@transaction.atomic
+def machine_update(
+    *,
+    user: Any,
+    machine_id: int,
+    name: str | None = None,
+    description: str | None = None,
+    learns: bool | None = None,
+    is_public: bool | None = None,
+) -> Machine:
+    """Rename, describe, freeze or resume, publish or hide a machine; ``None`` leaves a field as it is.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    wanted = {"name": name, "description": description, "learns": learns, "is_public": is_public}
+    given = {field: value for field, value in wanted.items() if value is not None}
+    for field, value in given.items():
+        setattr(machine, field, value)
+    machine.save(update_fields=list(given))
+    return machine
+
+
+@transaction.atomic
+def machine_reset(*, user: Any, machine_id: int) -> Machine:
+    """Lay a machine's boxes out again as its rule says: it forgets every lesson, and its ledger begins anew.
+
+    Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
+    nothing that was kept under an earlier number is ever taken for the machine as it now is.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+        MachineBusyError: it is being trained.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    _require_idle(machine)
+    Change.objects.filter(box__machine=machine).delete()
+    Lesson.objects.filter(machine=machine).delete()
+    boxes_reset(machine)
+    machine.n_lessons += 1
+    machine.n_games = machine.n_wins = machine.n_draws = machine.n_losses = machine.n_removed = 0
+    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed"])
+    return machine
+
+
+@transaction.atomic
+def machine_delete(*, user: Any, machine_id: int) -> None:
+    """Delete a machine with its boxes, its ledger and its training runs. Matches it played stay.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+        MachineBusyError: it is being trained, or another machine is being trained against it.
+        MachineTaughtError: another machine learnt in its training runs, which are part of that one's ledger.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    _require_idle(machine)
+    if Lesson.objects.filter(run__machine=machine).exclude(machine=machine).exists():
+        raise MachineTaughtError
+    Change.objects.filter(box__machine=machine).delete()
+    machine.delete()
+
+
+def quota_require(user: Any, n_more: int = 1) -> None:
+    """Refuse an account that would have too many machines. Call inside the transaction that makes them.
+
+    The account's row is locked, so that two requests at once do not both find room for the last one. Copies made
+    for rooms do not count.
+
+    Raises:
+        MachineQuotaError.
+    """
+    get_user_model().objects.select_for_update().get(pk=user.pk)
+    n_machines = Machine.objects.filter(owner=user, room__isnull=True).count()
+    most = settings.MACHINES_PER_ACCOUNT
+    if n_machines + n_more > most:
+        raise MachineQuotaError(f"An account may have {most} machines, and you have {n_machines}. Delete one first.")
+
+
+def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machine:
+    """The machine, locked, and checked for what the user is about to do. Call inside a transaction."""
+    try:
+        (machine,) = machine_lock(machine_id)
+    except KeyError:
+        raise MachineNotFoundError from None
+    if to is not None:
+        machine_require(user, machine, to=to)
+    return machine
+
+
+def _require_idle(machine: Machine) -> None:
+    in_training = Q(machine=machine) | Q(stages__opponent_machine=machine)
+    if TrainingRun.objects.filter(in_training, finished_at__isnull=True).exists():
+        raise MachineBusyError
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
@@ -157,6 +313,42 @@ def training_run_start(
     if enqueue:
         transaction.on_commit(lambda: training_run_knock(run.pk))
     return run
+
+
+@transaction.atomic
+def training_run_request(*, user: Any, machine: str, stages: Sequence[Stage], seed: int | None = None) -> TrainingRun:
+    """Start a training run for an account: of a machine it may train, against machines it may play.
+
+    An opponent that learns too is trained as well, so the account has to be allowed to do that.
+
+    Args:
+        user: the account that asks.
+        machine: id or slug of the machine to train.
+        stages: as for :func:`training_run_start`.
+        seed: a random one if left out.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError.
+    """
+    learner = machine_for(user, machine, to="train")
+    for stage in stages:
+        if stage.opponent not in OPPONENTS:
+            machine_for(user, stage.opponent, to="train" if stage.learns else "play")
+    return training_run_start(
+        machine=str(learner.pk),
+        stages=stages,
+        seed=secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed,
+        started_by_id=user.pk,
+    )
+
+
+def training_run_stop(*, user: Any, run_id: int) -> bool:
+    """Ask a run to stop, as :func:`training_run_cancel`, if the account may train its machine.
+
+    Raises:
+        RunNotFoundError, NotYourMachineError.
+    """
+    return training_run_cancel(run_id=run_for(user, run_id, to="train").pk)
 
 
 def _other_side(learner: Machine, opponent: str) -> Machine:

@@ -243,6 +243,11 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # No body of any kind goes beyond this; the ASGI application refuses it while it arrives.
 REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
+# Machines
+
+# How many machines an account may have; copies made for a room do not count.
+MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
+
 # Files
 
 STATIC_URL = "static/"
