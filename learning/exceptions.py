@@ -32,10 +32,7 @@ class MachineBusyError(PlayError):
 
 
 class MachineTaughtError(PlayError):
-    """Another machine learnt in the training of this one, so its beads could not be accounted for any more.
-
-    Reset or delete that one first.
-    """
+    """Another machine learnt while this one was trained, and its history needs that. Reset or delete that one first."""
 
     code = "machine_taught"
     status = 409
@@ -66,3 +63,56 @@ class TrainingRefusedError(PlayError):
     """This training cannot be done."""
 
     code = "training_refused"
+
+
+class MachineFileError(PlayError):
+    """This file is no machine that could be read."""
+
+    code = "machine_file"
+
+
+class ScheduleNotFoundError(PlayError):
+    """There is no such schedule."""
+
+    code = "schedule_not_found"
+    status = 404
+
+
+class ScheduleRefusedError(PlayError):
+    """This schedule cannot be kept."""
+
+    code = "schedule_refused"
+
+
+class ScheduleQuotaError(PlayError):
+    """You have as many schedules as an account may have. Delete one first."""
+
+    code = "schedule_quota"
+    status = 409
+
+
+class TournamentNotFoundError(PlayError):
+    """There is no such tournament."""
+
+    code = "tournament_not_found"
+    status = 404
+
+
+class TournamentRefusedError(PlayError):
+    """This tournament cannot be held."""
+
+    code = "tournament_refused"
+
+
+class TournamentQuotaError(PlayError):
+    """You have as many tournaments going on as an account may have. Wait for one to end, or call one off."""
+
+    code = "tournament_quota"
+    status = 409
+
+
+class NotYourTournamentError(PlayError):
+    """This tournament is not yours. You may watch it."""
+
+    code = "not_your_tournament"
+    status = 403

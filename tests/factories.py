@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
 
 from games import services
 from games.rules.base import Side
@@ -27,6 +28,17 @@ def guest(number: int = 1) -> Person:
 
 def user(name: str = "owner", **fields: Any) -> Any:
     return get_user_model().objects.create_user(name, password="a good password", **fields)
+
+
+def api_with(account: Any, *scopes: str) -> APIClient:
+    """A program that shows a token of the account; without scopes a browser with its session, ``None`` a guest."""
+    api = APIClient()
+    if scopes:
+        text = services.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
+        api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    elif account is not None:
+        api.force_login(account)
+    return api
 
 
 def person(account: Any) -> Person:
