@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.core.cache import cache
@@ -15,7 +15,10 @@ from games.models import Match, Seat
 from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from games.selectors import reason_of
-from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.exceptions import BoxNotFoundError, MachineFileError, MachineNotFoundError
+from learning.exchange.document import BoxData, MachineData, boxes_sorted
+from learning.exchange.errors import ExchangeError
+from learning.exchange.registry import format_get
 from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace, Result
 from learning.machines.registry import house_machine
@@ -351,6 +354,55 @@ def stage_sentence(stage: RunStage) -> str:
 
 
 def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
+def machine_data(machine: Machine) -> MachineData:
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "beads", "draws", *(f"machine__{name}" for name in head)
+        )
+    )
+    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return MachineData(
+        game=machine.rules,
+        side=Side(machine.side),
+        rule=machine.learning_rule,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        removed=removed,
+        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+    )
+
+
+def machine_export(machine: Machine, form: str = "native") -> MachineFile:
+    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+
+    Raises:
+        MachineFileError: there is no such format, or the machine's game does not fit into it.
+    """
+    try:
+        chosen = format_get(form)
+        text = chosen.dump(machine_data(machine))
+    except ExchangeError as error:
+        raise MachineFileError(str(error)) from None
+    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
+    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFile:
+    """A file to hand out."""
+
+    name: str
+    media_type: str
+    text: str
+
+
     """The machine's training runs, newest first, with their stages."""
     return list(machine.runs.prefetch_related("stages__opponent_machine").order_by("-pk")[:limit])
 

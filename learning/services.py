@@ -17,17 +17,22 @@ from kombu.exceptions import OperationalError
 
 from games.models import Room
 from games.rules.base import Side
+from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from learning import tasks
 from learning.access import To, machine_for, machine_require, run_for
 from learning.exceptions import (
     MachineBusyError,
+    MachineFileError,
     MachineNotFoundError,
     MachineQuotaError,
     MachineTaughtError,
     MachineWrongSideError,
     TrainingRefusedError,
 )
+from learning.exchange.document import Wanted
+from learning.exchange.errors import ExchangeError
+from learning.exchange.registry import machine_read
 from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.registry import HouseMachine
@@ -35,7 +40,7 @@ from learning.machines.rule import OpenBoxes, Rule
 from learning.models import Change, Lesson, Machine, RunStage, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import machine_find
-from learning.storage import boxes_lay_out, boxes_reset, machine_lock, table_of
+from learning.storage import boxes_lay_out, boxes_reset, boxes_restore, machine_lock, table_of
 from learning.training.memory import Memory
 
 logger = logging.getLogger(__name__)
@@ -150,6 +155,66 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
         copy.is_public = is_public
         copy.save(update_fields=["is_public"])
     return copy
+
+
+def machine_import(
+    *,
+    user: Any,
+    content: bytes,
+    form: str = "",
+    game: str = "",
+    side: Side | None = None,
+    preset: str = "",
+    name: str = "",
+) -> Machine:
+    """A new machine from a file; it belongs to the account, and its ledger begins with the beads of the file.
+
+    Args:
+        user: the account that asks; ``None`` for a machine of the house.
+        content: the file.
+        form: its format, read off the file if left out.
+        game: slug of its game, for files that do not say; read off their positions if left out.
+        side: the side to take from a file that does not say or holds both.
+        preset: whose rule the machine follows from now on, for files without a rule.
+        name: what people call it, instead of the name in the file.
+
+    Raises:
+        MachineFileError: the file was refused; nothing of it is kept.
+        MachineQuotaError.
+    """
+    try:
+        if preset and preset not in PRESETS:
+            raise ExchangeError("preset", f"must be one of {', '.join(PRESETS)}")
+        wanted = Wanted(
+            game=game_get(game) if game else None,
+            side=side,
+            rule=PRESETS[preset].rule if preset else None,
+            preset=preset,
+            name=name.strip(),
+        )
+        data = machine_read(content, wanted, form)
+    except (ExchangeError, UnknownGameError) as error:
+        raise MachineFileError(str(error)) from None
+    with transaction.atomic():
+        if user is not None:
+            quota_require(user)
+        machine = Machine.objects.create(
+            owner=user,
+            name=data.name,
+            description=data.description,
+            game=data.game.slug,
+            side=data.side,
+            preset=data.preset,
+            rule=data.rule.to_json(),
+            learns=data.learns,
+            n_games=data.wins + data.draws + data.losses,
+            n_wins=data.wins,
+            n_draws=data.draws,
+            n_losses=data.losses,
+            n_removed=data.removed,
+        )
+        boxes_restore(machine, ((box.position, box.beads, box.draws) for box in data.boxes))
+    return machine
 
 
 @transaction.atomic

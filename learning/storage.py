@@ -56,6 +56,21 @@ def boxes_reset(machine: Machine) -> None:
     Box.objects.filter(machine=machine).update(start=F("beads"))
 
 
+def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+    """Store (position, beads, draws) as the boxes of a machine that has none yet: its ledger begins with them."""
+    cabinet = machine.cabinet
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY learning_box (machine_id, position, ply, move_number, start, beads, draws) FROM STDIN"
+        ) as copy,
+    ):
+        for key, beads, draws in boxes:
+            position = cabinet.game.decode(key)
+            ply, move_number = cabinet.game.ply(position), cabinet.move_number(position) + 1
+            copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(draws)))
+
+
 def boxes_store(machine: Machine, memory: Memory, before: Memory, lesson: Lesson) -> list[int]:
     """Store the boxes that differ from ``before``, and the lesson's change of each; the boxes (of the table) stored."""
     touched = memory.changed_boxes(before)
