@@ -23,6 +23,16 @@ def run_changed(run_id: int, view: dict[str, Any], points: list[dict[str, Any]])
     group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}})
 
 
+def tournament_group(tournament_id: int) -> str:
+    """The group of everybody who watches a tournament."""
+    return f"tournament.{tournament_id}"
+
+
+def tournament_changed(tournament_id: int, view: dict[str, Any]) -> None:
+    """Tell a tournament's page how it stands."""
+    group_tell(tournament_group(tournament_id), {"type": "tournament.state", "data": view})
+
+
 def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
     """Tell a machine's page which bead was drawn in a live match."""
     _machine_tell(machine, boxes=[], drawn=drawn)

@@ -160,7 +160,10 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
-CELERY_TASK_ROUTES = {"learning.tasks.training_run_execute": {"queue": "bulk"}}
+CELERY_TASK_ROUTES = {
+    "learning.tasks.training_run_execute": {"queue": "bulk"},
+    "learning.tasks.pairing_execute": {"queue": "bulk"},
+}
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -170,6 +173,16 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
     "Take up training runs that were forgotten": {
         "task": "learning.tasks.training_runs_reap",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "Take up pairings of tournaments that were forgotten": {
+        "task": "learning.tasks.tournaments_reap",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "Start what schedules missed": {
+        "task": "learning.beat.schedules_catch_up",
         "schedule": 5.0,
         "options": {"expires": 5},
     },
