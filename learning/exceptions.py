@@ -45,6 +45,13 @@ class RunNotFoundError(PlayError):
     status = 404
 
 
+class RunOverError(PlayError):
+    """This training run is over."""
+
+    code = "run_over"
+    status = 409
+
+
 class MachineWrongSideError(PlayError):
     """This machine plays the other side."""
 

@@ -398,7 +398,11 @@ def training_run_request(*, user: Any, machine: str, stages: Sequence[Stage], se
     learner = machine_for(user, machine, to="train")
     for stage in stages:
         if stage.opponent not in OPPONENTS:
-            machine_for(user, stage.opponent, to="train" if stage.learns else "play")
+            try:
+                machine_for(user, stage.opponent, to="train" if stage.learns else "play")
+            except MachineNotFoundError:
+                known = ", ".join(OPPONENTS)
+                raise TrainingRefusedError(f"opponent: {stage.opponent!r} is no machine, nor {known}.") from None
     return training_run_start(
         machine=str(learner.pk),
         stages=stages,
