@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from io import BytesIO
 from typing import Any
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from games.selectors import reason_of
-from learning.exceptions import BoxNotFoundError, MachineFileError, MachineNotFoundError
+from learning.exceptions import BoxNotFoundError, MachineFileError, MachineNotFoundError, PrintRefusedError
 from learning.exchange.document import BoxData, MachineData, boxes_sorted
 from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import format_get
@@ -36,9 +38,12 @@ from learning.models import (
     TrainingRun,
 )
 from learning.opponents.registry import OPPONENTS
+from learning.printing.errors import PrintingError
+from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.storage import memory_load
 from learning.training.memory import Memory
 from learning.training.strength import against_opponent, visit_probability, worst_case
+from learning.training.tables import boxes_compile
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
@@ -156,6 +161,49 @@ def box_list_view(machine: Machine) -> list[dict[str, Any]]:
     return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
 
 
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
+    printed, slots, pieces = _printed(machine.cabinet)
+    visits = visit_probabilities(machine)
+    rows = machine.boxes.order_by("ply", "position").values_list(
+        "position", "move_number", "ply", "start", "beads", "draws"
+    )
+    boxes = [(*row, *printed[row[0]], visits.get(row[0], 0.0)) for row in rows]
+    return {"slots": slots, "pieces": pieces, "boxes": boxes}
+
+
+@lru_cache(maxsize=32)
+def _printed(cabinet: Cabinet) -> tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]:
+    """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
+    slots: dict[str, int] = {}
+    pieces: dict[str | None, int] = {}
+    views: list[Any] = []
+    printed = {}
+    for key in boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys:
+        position = cabinet.game.decode(key)
+        places = []
+        for view in slots_view(cabinet, position):
+            name = repr(view)
+            if name not in slots:
+                slots[name] = len(views)
+                views.append(view)
+            places.append(slots[name])
+        board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
+        printed[key] = (board, places)
+    return printed, views, list(pieces)
+
+
+def lesson_span(machine: Machine) -> tuple[int, int]:
+    """The numbers of the lesson before the machine's first, and of its last: what a time machine can show."""
+    first = machine.lessons.aggregate(first=Min("number"))["first"]
+    return (machine.n_lessons, machine.n_lessons) if first is None else (first - 1, machine.n_lessons)
+
+
+def lesson_at(machine: Machine, number: int) -> Lesson | None:
+    """The machine's lesson of this number, with its cause."""
+    return machine.lessons.select_related("match__room", "run").filter(number=number).first()
+
+
 def box_get(machine: Machine, text: str) -> Box:
     """The box opened in a position, given in any orientation.
 
@@ -234,6 +282,43 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     }
 
 
+def explore_view(machine: Machine, text: str) -> dict[str, Any]:
+    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game = machine.rules
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    outcome, side = game.outcome(position), game.side_to_move(position)
+    cells = game.layout.cells
+    moves = [
+        {
+            "move": game.format_move(move),
+            "name": game.describe_move(move),
+            "path": [cells[cell].id for cell in game.path(move)],
+            "next": game.encode(game.apply(position, move)),
+        }
+        for move in game.legal_moves(position)
+    ]
+    over = None
+    if outcome is not None:
+        who = "Nobody wins" if outcome.winner is None else f"{game.layout.role_names[outcome.winner].capitalize()} win"
+        over = f"{who}: {game.reasons[outcome.termination]}."
+    is_its_turn = outcome is None and side == machine.side
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "role": game.layout.roles[side],
+        "over": over,
+        "moves": moves,
+        "why": why_view(machine, text) if is_its_turn else None,
+    }
+
+
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
     """The beads of every box as they stood after a lesson (0: as laid out), by position, in order of play.
 
@@ -270,6 +355,68 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
         cache.set(key, visits, STRENGTH_CACHE_S)
     return visits
+
+
+def machine_data(machine: Machine) -> MachineData:
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "beads", "draws", *(f"machine__{name}" for name in head)
+        )
+    )
+    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return MachineData(
+        game=machine.rules,
+        side=Side(machine.side),
+        rule=machine.learning_rule,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        removed=removed,
+        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+    )
+
+
+def machine_export(machine: Machine, form: str = "native") -> MachineFile:
+    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+
+    Raises:
+        MachineFileError: there is no such format, or the machine's game does not fit into it.
+    """
+    try:
+        chosen = format_get(form)
+        text = chosen.dump(machine_data(machine))
+    except ExchangeError as error:
+        raise MachineFileError(str(error)) from None
+    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
+    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+
+
+def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
+    """The machine's box fronts and the table of its beads, as PDF.
+
+    Raises:
+        PrintRefusedError: they do not fit on this paper, or the machine has no box.
+    """
+    boxes = list(machine.boxes.values_list("position", "beads"))
+    try:
+        return sheets_pdf(machine.cabinet, machine.name, boxes, options)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFile:
+    """A file to hand out."""
+
+    name: str
+    media_type: str
+    text: str
 
 
 def box_history(box: Box) -> QuerySet[Change]:
@@ -354,57 +501,24 @@ def stage_sentence(stage: RunStage) -> str:
 
 
 def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
-def machine_data(machine: Machine) -> MachineData:
-    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
-    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
-    rows = list(
-        machine.boxes.order_by("ply", "position").values_list(
-            "position", "beads", "draws", *(f"machine__{name}" for name in head)
-        )
-    )
-    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
-    return MachineData(
-        game=machine.rules,
-        side=Side(machine.side),
-        rule=machine.learning_rule,
-        name=machine.name,
-        description=machine.description,
-        preset=machine.preset,
-        learns=learns,
-        wins=wins,
-        draws=draws,
-        losses=losses,
-        removed=removed,
-        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
-    )
-
-
-def machine_export(machine: Machine, form: str = "native") -> MachineFile:
-    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
-
-    Raises:
-        MachineFileError: there is no such format, or the machine's game does not fit into it.
-    """
-    try:
-        chosen = format_get(form)
-        text = chosen.dump(machine_data(machine))
-    except ExchangeError as error:
-        raise MachineFileError(str(error)) from None
-    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
-    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
-
-
-@dataclass(frozen=True, slots=True)
-class MachineFile:
-    """A file to hand out."""
-
-    name: str
-    media_type: str
-    text: str
-
-
     """The machine's training runs, newest first, with their stages."""
     return list(machine.runs.prefetch_related("stages__opponent_machine").order_by("-pk")[:limit])
+
+
+def machine_loss(machine: Machine) -> dict[str, int]:
+    """What a machine holds that would be lost with it."""
+    return {
+        "games": machine.n_games,
+        "lessons": machine.lessons.count(),
+        "boxes": machine.boxes.count(),
+        "runs": machine.runs.count(),
+        "matches": machine.machine_seats.count(),
+    }
+
+
+def run_list_open(machine: Machine) -> list[TrainingRun]:
+    """The machine's training runs that wait or go on."""
+    return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:

@@ -2,15 +2,41 @@
 
 from django.urls import path, re_path
 
+from learning.api import exchange as api_exchange
 from learning.api import machines as api_machines
 from learning.api import runs as api_runs
-from learning.views import pages
+from learning.views import exchange, lab, pages, runs
 
 urlpatterns = [
     path("", pages.lobby, name="lobby"),
     path("account", pages.account, name="account"),
     path("machines/<int:machine_id>", pages.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),
+    # The lab
+    path("machines", runs.machine_list, name="machines"),
+    path("machines/new", lab.machine_new, name="machine_new"),
+    path("machines/compare", runs.compare, name="compare"),
+    path("machines/compare.csv", runs.compare_csv, name="compare_csv"),
+    path("machines/<int:machine_id>/edit", lab.machine_edit, name="machine_edit"),
+    path("machines/<int:machine_id>/set", lab.machine_set, name="machine_set"),
+    path("machines/<int:machine_id>/clone", lab.machine_clone, name="machine_clone"),
+    path("machines/<int:machine_id>/reset", lab.machine_reset, name="machine_reset"),
+    path("machines/<int:machine_id>/delete", lab.machine_delete, name="machine_delete"),
+    path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
+    path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
+    path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
+    path("machines/<int:machine_id>/why", lab.why, name="why"),
+    path("runs/<int:run_id>", runs.run_page, name="run"),
+    path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
+    path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),
+    # Printing and exchange
+    path("machines/import", exchange.import_page, name="machine_import"),
+    path("machines/<int:machine_id>/print", exchange.print_page, name="machine_print"),
+    # Before the machines by id or slug: "import" is none
+    re_path(r"^api/machines/import/?$", api_exchange.MachineImportView.as_view(), name="api-machine-import"),
+    re_path(
+        r"^api/machines/(?P<ref>[-\w]+)/export/?$", api_exchange.MachineExportView.as_view(), name="api-machine-export"
+    ),
     # The API of machines, boxes and training runs
     re_path(r"^api/machines/?$", api_machines.MachineListView.as_view(), name="api-machines"),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/?$", api_machines.MachineView.as_view(), name="api-machine"),
