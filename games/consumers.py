@@ -12,8 +12,9 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from games import services
+from games.authentication import user_of_scope
 from games.events import room_group
-from games.exceptions import PlayError, RoomNotFoundError
+from games.exceptions import PlayError
 from games.identity import person_of
 from games.selectors import room_get, room_view
 from games.serializers import FrameError, parse_move_data
@@ -115,7 +116,7 @@ class RoomConsumer(FrameConsumer):
         await self.accept()
         try:
             role, view = await in_thread(self._joined)
-        except RoomNotFoundError as error:
+        except PlayError as error:
             await self.send_error(error.code, str(error))
             await self.close(CLOSE_NOT_FOUND)
             return
@@ -154,14 +155,15 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send_frame("state", view)
 
-    def _person(self) -> services.Person:
+    def _person(self, needs: str) -> services.Person:
+        """Who is at the other end, asked again for every frame: a token may have been revoked meanwhile."""
         query = parse_qs(self.scope.get("query_string", b"").decode("latin1"))
         token = query.get("seat_token", [""])[0]
-        return person_of(self.scope.get("user"), self.scope.get("session"), token)
+        return person_of(user_of_scope(self.scope, needs), self.scope.get("session"), token)
 
     def _joined(self) -> tuple[str | None, dict[str, Any]]:
         room = room_get(self.code)
-        return services.role_of_person(room, self._person()), room_view(room)
+        return services.role_of_person(room, self._person("read")), room_view(room)
 
     def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
-        return service(code=self.code, person=self._person(), **arguments)
+        return service(code=self.code, person=self._person("play"), **arguments)
