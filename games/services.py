@@ -227,7 +227,7 @@ def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timed
     known = [scope.value for scope in TokenScope if scope in scopes]
     if not known or len(known) != len(set(scopes)):
         raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
-    get_user_model().objects.select_for_update().get(pk=user.pk)
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     now = timezone.now()
     own = ApiToken.objects.filter(user=user)
     if own.filter(revoked_at__isnull=True).exclude(expires_at__lte=now).count() >= MAX_TOKENS:

@@ -283,13 +283,13 @@ def machine_delete(*, user: Any, machine_id: int) -> None:
 def quota_require(user: Any, n_more: int = 1) -> None:
     """Refuse an account that would have too many machines. Call inside the transaction that makes them.
 
-    The account's row is locked, so that two requests at once do not both find room for the last one. Copies made
-    for rooms do not count.
+    The account's row is locked, so that two requests at once do not both find room for the last one; without its key,
+    so that nobody waits here who holds a machine and only refers to the account. Copies made for rooms do not count.
 
     Raises:
         MachineQuotaError.
     """
-    get_user_model().objects.select_for_update().get(pk=user.pk)
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     n_machines = Machine.objects.filter(owner=user, room__isnull=True).count()
     most = settings.MACHINES_PER_ACCOUNT
     if n_machines + n_more > most:

@@ -245,7 +245,7 @@ def test_the_quota_is_counted_under_a_lock_on_the_account(people: dict[str, Any]
     with connection.execute_wrapper(statements := _Statements()):
         services.machine_make(user=people["owner"], game=NC, side=Side.FIRST, name="One")
     counted = next(n for n, sql in enumerate(statements.seen) if "COUNT(*)" in sql)
-    assert any("FOR UPDATE" in sql and "auth_user" in sql for sql in statements.seen[:counted])
+    assert any("FOR NO KEY UPDATE" in sql and "auth_user" in sql for sql in statements.seen[:counted])
 
 
 class _Statements:
