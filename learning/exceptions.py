@@ -123,3 +123,9 @@ class NotYourTournamentError(PlayError):
 
     code = "not_your_tournament"
     status = 403
+
+
+class PrintRefusedError(PlayError):
+    """This cannot be printed."""
+
+    code = "print_refused"
