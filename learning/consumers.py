@@ -47,26 +47,29 @@ class TournamentConsumer(FrameConsumer):
     async def connect(self) -> None:
         """Join: first the group, then the state, so that nothing falls between them."""
         self.tournament_id = int(self.scope["url_route"]["kwargs"]["tournament_id"])
-        self.group = tournament_group(self.tournament_id)
+        await self.channel_layer.group_add(tournament_group(self.tournament_id), self.channel_name)
         await self.accept()
         try:
-            await in_thread(tournament_for, self.scope.get("user"), self.tournament_id)
-            await self.channel_layer.group_add(self.group, self.channel_name)
-            await self.send_frame("joined", await in_thread(self._state))
+            view = await in_thread(self._joined)
         except PlayError as error:
             await self.send_error(error.code, str(error))
             await self.close(CLOSE_NOT_FOUND)
+            return
+        self.version = view["version"]
+        await self.send_frame("joined", view)
 
     async def disconnect(self, code: int) -> None:
         """Leave the group."""
-        await self.channel_layer.group_discard(self.group, self.channel_name)
+        await self.channel_layer.group_discard(tournament_group(self.tournament_id), self.channel_name)
 
     async def tournament_state(self, event: dict[str, Any]) -> None:
-        """How the tournament stands, from the group."""
-        await self.send_frame("state", event["data"])
+        """How the tournament stands, from the group; nothing older than what this socket has seen."""
+        if event["data"]["version"] > self.version:
+            self.version = event["data"]["version"]
+            await self.send_frame("state", event["data"])
 
-    def _state(self) -> dict[str, Any]:
-        return tournament_view(tournament_for(self.scope.get("user"), self.tournament_id))
+    def _joined(self) -> dict[str, Any]:
+        return tournament_view(tournament_for(user_of_scope(self.scope), self.tournament_id))
 
 
 class RunConsumer(FrameConsumer):

@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
-from learning.models import Box, Machine, RunStatus, TrainingRun
+from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
 
 
 class Sum(Func):
@@ -167,3 +167,27 @@ def _is(path: str, ref: str) -> Q:
     """The machine at the end of the path has this id or slug."""
     is_id = ref.isascii() and ref.isdigit() and len(ref) < 19
     return Q(**{f"{path}_id" if is_id else f"{path}__slug": ref})
+
+
+class ScheduleFilter(django_filters.FilterSet):
+    """Schedules by machine, and those that rest."""
+
+    machine = django_filters.CharFilter(field_name="machine__slug", help_text="The slug of a machine.")
+    paused = django_filters.BooleanFilter(field_name="task__enabled", exclude=True)
+
+    class Meta:
+        model = Schedule
+        fields: list[str] = []
+
+
+class TournamentFilter(django_filters.FilterSet):
+    """Tournaments by game, format, state and owner."""
+
+    game = django_filters.CharFilter(help_text="The slug of a game.")
+    format = django_filters.ChoiceFilter(choices=TournamentFormat.choices)
+    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+    owner = django_filters.CharFilter(field_name="owner__username", help_text="The name of an account.")
+
+    class Meta:
+        model = Tournament
+        fields: list[str] = []

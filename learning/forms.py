@@ -19,8 +19,10 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.rule import Rule, RuleError
-from learning.models import Machine
+from learning.models import Machine, TournamentFormat
 from learning.opponents.registry import OPPONENTS
+from learning.services_schedules import MOST, PERIODS, Timing
+from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
 GAMES_TO_BEGIN_WITH = 10_000
 MAX_GAMES = 1_000_000_000
@@ -244,3 +246,125 @@ class MachineDetailsForm(forms.Form):
     learns = forms.BooleanField(
         label="It learns from its games", required=False, help_text="A machine that does not learn is frozen."
     )
+
+
+DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("6", "Sat"), ("0", "Sun"))
+
+
+class TimingForm(forms.Form):
+    """When a schedule starts its runs, in three ways; and its seed."""
+
+    kind = forms.ChoiceField(
+        label="When",
+        widget=forms.RadioSelect,
+        choices=[("every", "Again and again"), ("daily", "At a time of day"), ("crontab", "By a crontab")],
+        initial="every",
+    )
+    every = forms.IntegerField(
+        label="Every", min_value=1, max_value=max(MOST.values()), required=False, initial=6, localize=False
+    )
+    period = forms.ChoiceField(label="of these", choices=[(p, p) for p in PERIODS], required=False, initial="hours")
+    at = forms.TimeField(
+        label="At (UTC)",
+        required=False,
+        initial="18:00",
+        widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
+        input_formats=["%H:%M"],
+    )
+    days = forms.MultipleChoiceField(
+        label="On these days", choices=DAYS, required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all."
+    )
+    crontab = forms.CharField(
+        label="Crontab (UTC)",
+        max_length=300,
+        required=False,
+        help_text="Minute, hour, day of month, month, day of week: 30 6 * * 1-5 is 06:30 from Monday to Friday.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        required=False,
+        min_value=0,
+        max_value=(1 << 63) - 1,
+        localize=False,
+        help_text="Leave it empty for a fresh one each time.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """The way chosen becomes ``timing``."""
+        data: dict[str, Any] = super().clean() or {}
+        kind = data.get("kind")
+        needed = {"every": "every", "daily": "at", "crontab": "crontab"}.get(str(kind), "kind")
+        if needed not in self.errors and not data.get(needed):
+            self.add_error(needed, "Please fill this in.")
+        if self.errors:
+            return data
+        if kind == "every":
+            data["timing"] = Timing(every=data["every"], period=data["period"])
+        elif kind == "daily":
+            data["timing"] = Timing(
+                crontab=f"{data['at'].minute} {data['at'].hour} * * {','.join(data['days']) or '*'}"
+            )
+        else:
+            data["timing"] = Timing(crontab=data["crontab"])
+        return data
+
+
+def timing_to_form(timing: Timing) -> dict[str, Any]:
+    """The first values of the form for a schedule that there is already."""
+    if not timing.crontab:
+        return {"kind": "every", "every": timing.every, "period": timing.period}
+    minute, hour, day, month, weekdays = timing.crontab.split()
+    days = [] if weekdays == "*" else weekdays.split(",")
+    plain = minute.isdigit() and hour.isdigit() and day == month == "*" and set(days) <= {value for value, _ in DAYS}
+    if plain:
+        return {"kind": "daily", "at": f"{int(hour):02d}:{int(minute):02d}", "days": days, "crontab": timing.crontab}
+    return {"kind": "crontab", "crontab": timing.crontab}
+
+
+class TournamentForm(forms.Form):
+    """Who takes part, and how."""
+
+    name = forms.CharField(label="Name", max_length=80, required=False, help_text="Leave it empty for a plain one.")
+    machines = forms.MultipleChoiceField(label="Machines", required=False, widget=forms.CheckboxSelectMultiple)
+    opponents = forms.MultipleChoiceField(
+        label="Players that never learn",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        choices=[(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in OPPONENTS.items()],
+    )
+    format = forms.ChoiceField(
+        label="Who meets whom",
+        widget=forms.RadioSelect,
+        choices=TournamentFormat.choices,
+        initial=TournamentFormat.ROUND_ROBIN,
+    )
+    rounds = forms.IntegerField(
+        label="Rounds (Swiss only)",
+        min_value=1,
+        max_value=MAX_ENTRIES - 1,
+        required=False,
+        help_text="Leave it empty for as many as are usual.",
+    )
+    games = forms.IntegerField(
+        label="Games of each pairing", min_value=1, max_value=MAX_GAMES_PER_PAIRING, initial=1000, localize=False
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=(1 << 63) - 1,
+        required=False,
+        localize=False,
+        help_text="The same seed and the same beads give the same games again. Leave it empty for a fresh one.",
+    )
+
+    def __init__(self, *args: Any, machines: Iterable[Machine] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["machines"].choices = [  # type: ignore[attr-defined]  # as above
+            (str(machine.pk), f"{machine.name}, {machine.get_side_display()}") for machine in machines
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Machines and fixed opponents become ``entries``."""
+        data: dict[str, Any] = super().clean() or {}
+        data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]
+        return data

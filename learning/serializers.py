@@ -14,10 +14,12 @@ from games.rules.registry import game_get
 from games.serializers import parse_side
 from learning.machines.presets import PRESETS
 from learning.machines.rule import Rule, RuleError
-from learning.models import Box, Machine, RunStatus
+from learning.models import Box, Machine, RunStatus, TournamentFormat
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import slots_view
 from learning.services import MAX_GAMES, MAX_STAGES, Stage
+from learning.services_schedules import PERIODS, Timing
+from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
 MAX_SEED = (1 << 63) - 1
 
@@ -335,3 +337,189 @@ class RunDetailSerializer(RunSerializer):
     """A training run with its curve so far."""
 
     curve = CurvePointSerializer(many=True)
+
+
+class TimingSerializer(StrictSerializer):
+    """When a schedule starts its runs: a crontab, or every so many minutes, hours or days."""
+
+    crontab = serializers.CharField(
+        max_length=300, required=False, help_text="Minute, hour, day of month, month, day of week; UTC. Or ``every``."
+    )
+    every = serializers.IntegerField(min_value=1, required=False, help_text="Together with ``period``.")
+    period = serializers.ChoiceField(choices=PERIODS, required=False, help_text="hours if not given.")
+    paused = serializers.BooleanField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Crontab and interval become ``timing``; neither: no timing."""
+        given = {name: attrs.pop(name) for name in ("crontab", "every", "period") if name in attrs}
+        paused = {"paused": attrs.pop("paused")} if "paused" in attrs else {}
+        return {**super().validate(attrs), **paused, **({"timing": Timing(**given)} if given else {})}
+
+
+class ScheduleCreateSerializer(TimingSerializer, RunStartSerializer):
+    """A training run, as it is started by hand, and when. Without a seed each run has a fresh one."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A schedule needs a time."""
+        attrs = super().validate(attrs)
+        attrs.setdefault("timing", Timing())
+        return attrs
+
+
+class ScheduleUpdateSerializer(TimingSerializer):
+    """What of a schedule can be changed; what is not given stays."""
+
+    opponents = serializers.ListField(
+        child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
+    )
+    seed = serializers.IntegerField(
+        min_value=0, max_value=MAX_SEED, required=False, allow_null=True, help_text="null: a fresh one for each run."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Opponents become ``stages``."""
+        attrs = super().validate(attrs)
+        if "opponents" in attrs:
+            attrs["stages"] = [Stage(**stage) for stage in attrs.pop("opponents")]
+        if attrs.get("seed", 0) is None:
+            del attrs["seed"]
+            attrs["fresh_seed"] = True
+        return attrs
+
+
+class ScheduleStageSerializer(serializers.Serializer[Any]):
+    """One opponent of each run of a schedule."""
+
+    opponent = serializers.CharField(help_text="A fixed opponent, or the id of a machine.")
+    games = serializers.IntegerField()
+    learns = serializers.BooleanField()
+
+
+class ScheduleSerializer(serializers.Serializer[Any]):
+    """A schedule: ``selectors_schedules.schedule_view``."""
+
+    id = serializers.IntegerField()
+    machine = serializers.IntegerField()
+    owner = serializers.CharField()
+    opponents = ScheduleStageSerializer(many=True)
+    games = serializers.IntegerField(help_text="Of each run.")
+    seed = serializers.IntegerField(allow_null=True, help_text="null: a fresh one for each run.")
+    crontab = serializers.CharField(help_text="Empty for an interval.")
+    every = serializers.IntegerField(allow_null=True)
+    period = serializers.CharField(allow_null=True)
+    paused = serializers.BooleanField()
+    next_runs = serializers.ListField(child=serializers.DateTimeField(), help_text="The next five; none while paused.")
+    fired = serializers.IntegerField(help_text="How many runs it has started.")
+    last_at = serializers.DateTimeField(allow_null=True)
+    last_run = serializers.IntegerField(allow_null=True)
+    last_status = serializers.ChoiceField(choices=RunStatus.choices, allow_null=True)
+    note = serializers.CharField(help_text="Why the last time started no run; empty when it did.")
+    created_at = serializers.DateTimeField()
+
+
+class TournamentStartSerializer(StrictSerializer):
+    """Who takes part, and how."""
+
+    entries = serializers.ListField(
+        child=serializers.CharField(max_length=80),
+        min_length=2,
+        max_length=MAX_ENTRIES,
+        help_text="Ids or slugs of machines, and slugs of fixed opponents.",
+    )
+    games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES_PER_PAIRING, help_text="Of each pairing.")
+    format = serializers.ChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
+    rounds = serializers.IntegerField(min_value=1, required=False, help_text="Of a Swiss tournament.")
+    name = serializers.CharField(max_length=80, required=False)
+    seed = serializers.IntegerField(
+        min_value=0, max_value=MAX_SEED, required=False, help_text="A random one if not given; the answer says which."
+    )
+
+
+class TournamentSerializer(serializers.Serializer[Any]):
+    """A tournament as a list shows it: ``selectors_tournaments.tournament_brief``."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    game = serializers.CharField()
+    format = serializers.ChoiceField(choices=TournamentFormat.choices)
+    games = serializers.IntegerField(help_text="Of each pairing.")
+    rounds = serializers.IntegerField()
+    round = serializers.IntegerField(help_text="The one that is played.")
+    seed = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    public = serializers.BooleanField(help_text="Whether all its machines were when it began.")
+    owner = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class EntrySerializer(serializers.Serializer[Any]):
+    """Who takes part."""
+
+    number = serializers.IntegerField()
+    name = serializers.CharField()
+    opponent = serializers.CharField(allow_null=True, help_text="A fixed opponent.")
+    machine = serializers.IntegerField(allow_null=True, help_text="Null also when it has been deleted since.")
+    side = serializers.IntegerField(allow_null=True, help_text="0 or 1; null: plays both.")
+    url = serializers.CharField(allow_null=True)
+
+
+class StandingSerializer(serializers.Serializer[Any]):
+    """A line of the standings, best first. Points per game decide."""
+
+    entry = serializers.IntegerField()
+    place = serializers.IntegerField()
+    games = serializers.IntegerField()
+    wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    points = serializers.FloatField()
+    score = serializers.FloatField(help_text="Points per game, 0 to 1.")
+    expected = serializers.FloatField(help_text="The exact expectation of points.")
+    rating = serializers.FloatField(help_text="openskill, Bradley-Terry; everybody begins at 25.")
+    uncertainty = serializers.FloatField(help_text="Its standard deviation; everybody begins at 8.33.")
+
+
+class CellSerializer(serializers.Serializer[Any]):
+    """What an entry did against another, whoever began."""
+
+    entry = serializers.IntegerField()
+    games = serializers.IntegerField()
+    points = serializers.FloatField()
+    expected = serializers.FloatField(help_text="The exact expectation of points.")
+
+
+class CrossSerializer(serializers.Serializer[Any]):
+    """A line of the crosstable."""
+
+    entry = serializers.IntegerField()
+    against = CellSerializer(many=True)
+
+
+class PairingSerializer(serializers.Serializer[Any]):
+    """So many games between two entries."""
+
+    number = serializers.IntegerField()
+    round = serializers.IntegerField()
+    first = serializers.IntegerField(help_text="The entry that plays the first side.")
+    second = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    first_wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    second_wins = serializers.IntegerField()
+    expected = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="Exact chances: first wins, draw, second wins."
+    )
+
+
+class TournamentDetailSerializer(TournamentSerializer):
+    """A tournament as it stands: ``selectors_tournaments.tournament_view``."""
+
+    version = serializers.IntegerField()
+    error = serializers.CharField()
+    pairings_done = serializers.IntegerField()
+    pairings_total = serializers.IntegerField(help_text="Of a Swiss tournament: of the rounds begun.")
+    entries = EntrySerializer(many=True)
+    standings = StandingSerializer(many=True)
+    crosstable = CrossSerializer(many=True)
+    pairings = PairingSerializer(many=True)

@@ -64,7 +64,7 @@ def schedule_create(
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError: as for a run.
         ScheduleRefusedError, ScheduleQuotaError.
     """
-    get_user_model().objects.select_for_update().get(pk=user.pk)
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     if Schedule.objects.filter(owner=user).count() >= SCHEDULES_PER_ACCOUNT:
         raise ScheduleQuotaError(f"An account may have {SCHEDULES_PER_ACCOUNT} schedules. Delete one first.")
     learner_id, known = _as_started(user, machine, stages, seed)

@@ -64,7 +64,7 @@ def tournament_start(
     seed = secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed
     _require_numbers(entries, games, format, rounds, seed)
     if user is not None:
-        get_user_model().objects.select_for_update().get(pk=user.pk)
+        get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
         going_on = Tournament.objects.filter(owner=user, status=RunStatus.RUNNING).count()
         if going_on >= MAX_GOING_ON:
             raise TournamentQuotaError

@@ -5,7 +5,9 @@ from django.urls import path, re_path
 from learning.api import exchange as api_exchange
 from learning.api import machines as api_machines
 from learning.api import runs as api_runs
-from learning.views import exchange, lab, pages, runs
+from learning.api import schedules as api_schedules
+from learning.api import tournaments as api_tournaments
+from learning.views import exchange, lab, pages, runs, schedules, tournaments
 
 urlpatterns = [
     path("", pages.lobby, name="lobby"),
@@ -48,4 +50,25 @@ urlpatterns = [
     re_path(r"^api/training-runs/?$", api_runs.RunListView.as_view(), name="api-runs"),
     re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/?$", api_runs.RunView.as_view(), name="api-run"),
     re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/cancel/?$", api_runs.RunCancelView.as_view()),
+    # Schedules
+    path("schedules", schedules.schedule_list, name="schedules"),
+    path("machines/<int:machine_id>/schedule", schedules.schedule_new, name="schedule_new"),
+    path("schedules/<int:schedule_id>", schedules.schedule_page, name="schedule"),
+    path("schedules/<int:schedule_id>/pause", schedules.schedule_pause, name="schedule_pause"),
+    path("schedules/<int:schedule_id>/delete", schedules.schedule_delete, name="schedule_delete"),
+    re_path(r"^api/schedules/?$", api_schedules.ScheduleListView.as_view(), name="api-schedules"),
+    re_path(r"^api/schedules/(?P<schedule_id>\d{1,18})/?$", api_schedules.ScheduleView.as_view(), name="api-schedule"),
+    # Tournaments
+    path("tournaments", tournaments.tournament_list, name="tournaments"),
+    path("tournaments/new", tournaments.tournament_new, name="tournament_new"),
+    path("tournaments/<int:tournament_id>", tournaments.tournament_page, name="tournament"),
+    path("tournaments/<int:tournament_id>/cancel", tournaments.tournament_cancel, name="tournament_cancel"),
+    path("tournaments/<int:tournament_id>/delete", tournaments.tournament_delete, name="tournament_delete"),
+    re_path(r"^api/tournaments/?$", api_tournaments.TournamentListView.as_view(), name="api-tournaments"),
+    re_path(
+        r"^api/tournaments/(?P<tournament_id>\d{1,18})/?$",
+        api_tournaments.TournamentView.as_view(),
+        name="api-tournament",
+    ),
+    re_path(r"^api/tournaments/(?P<tournament_id>\d{1,18})/cancel/?$", api_tournaments.TournamentCancelView.as_view()),
 ]

@@ -302,6 +302,8 @@ REST_FRAMEWORK = {
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
     },
+    # ?format= is a filter of ours: of tournaments, of exports.
+    "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "menace_site.exception_handler.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

@@ -328,7 +328,7 @@ def test_a_run_that_would_be_refused_is_refused_as_a_schedule(owner: Any, learne
     for stages, refused in (
         ([], TrainingRefusedError),
         ([Stage("random", 0)], TrainingRefusedError),
-        ([Stage("nobody", 5)], MachineNotFoundError),
+        ([Stage("nobody", 5)], TrainingRefusedError),
         ([Stage(machine(owner=owner).slug, 5)], MachineWrongSideError),
     ):
         with pytest.raises(refused):
