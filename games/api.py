@@ -6,13 +6,14 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.permissions import SAFE_METHODS, AllowAny
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games import services
-from games.identity import GUEST_KEY, person_of_request
+from games.authentication import ScopePermission
+from games.identity import GUEST_KEY, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
 from games.selectors import game_view, room_state
@@ -32,7 +33,8 @@ _TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, descript
 class PublicView(APIView):
     """An endpoint that anybody may call; who may do what in a room is decided by its seats."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [ScopePermission]
+    needs_scope = "play"
 
 
 def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
@@ -43,12 +45,13 @@ def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
 
 
 def _person(request: Request, data: dict[str, Any] | None = None) -> services.Person:
-    """Who asks: by session, or by seat token in the body or the header. A bare role proves nothing."""
+    """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing."""
     token = (data or {}).get("seat_token") or request.headers.get("X-Seat-Token", "")
+    session = request._request.session if request.auth is None else None
     # REST framework does this for accounts only, and a guest's session holds seats as well.
-    if not token and GUEST_KEY in request.session and request.method not in SAFE_METHODS:
+    if not token and session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
         SessionAuthentication().enforce_csrf(request)
-    return person_of_request(request._request, token[:100])
+    return person_of(request.user, session, token[:100])
 
 
 def _seated(seated: services.Seated, status: int) -> Response:

@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from games import services
 from games.events import room_group
-from games.exceptions import PlayError, RoomNotFoundError
+from games.exceptions import PlayError
 from games.identity import person_of_scope
 from games.models import CODE_FORM
 from games.selectors import room_state
@@ -140,8 +140,8 @@ class RoomConsumer(FrameConsumer):
         self.code = self.scope["url_route"]["kwargs"]["code"]
         await self.listen(room_group(self.code) if CODE_FORM.fullmatch(self.code) else None)
         try:
-            _, role, view = await in_thread(self._call, services.room_enter)
-        except RoomNotFoundError as error:
+            role, view = await in_thread(self._enter)
+        except PlayError as error:
             await self.refuse(error)
             return
         self.version = view["version"]
@@ -184,6 +184,10 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send_frame("state", view)
 
-    def _call(self, service: Callable[..., Any], **arguments: Any) -> Any:
-        """Call a service as whoever this is now: somebody who has logged out in another tab is a stranger here too."""
-        return service(code=self.code, person=person_of_scope(self.scope), **arguments)
+    def _enter(self) -> tuple[str | None, dict[str, Any]]:
+        person = person_of_scope(self.scope, "read")
+        return services.room_enter(code=self.code, person=person)[1:]
+
+    def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
+        """Call a service as whoever this is now: a session may have ended, a token may have been revoked."""
+        return service(code=self.code, person=person_of_scope(self.scope, "play"), **arguments)

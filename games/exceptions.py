@@ -88,3 +88,45 @@ class CannotSwapError(PlayError):
 
     code = "cannot_swap"
     status = 409
+
+
+class TokenInvalidError(PlayError):
+    """This is not a token of ours."""
+
+    code = "token_invalid"
+    status = 401
+
+
+class TokenExpiredError(PlayError):
+    """This token has expired. Make a new one on your account page."""
+
+    code = "token_expired"
+    status = 401
+
+
+class TokenRevokedError(PlayError):
+    """This token has been revoked. Make a new one on your account page."""
+
+    code = "token_revoked"
+    status = 401
+
+
+class TokenScopeError(PlayError):
+    """This token may not do that. Make one with the right scope on your account page."""
+
+    code = "scope_missing"
+    status = 403
+
+
+class TooManyTokensError(PlayError):
+    """You have as many tokens as an account may have. Revoke one first."""
+
+    code = "too_many_tokens"
+    status = 409
+
+
+class TokenNotFoundError(PlayError):
+    """You have no such token."""
+
+    code = "token_not_found"
+    status = 404

@@ -1,18 +1,15 @@
 """Who asks, read once at the edge: from a request or a socket to a :class:`games.services.Person`."""
 
-from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
 
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.http import HttpRequest
 
+from games.authentication import session_of_scope, user_of_scope
 from games.services import GUEST_NAME, Person
 
 GUEST_KEY = "guest"
-SessionStore = import_module(settings.SESSION_ENGINE).SessionStore
 
 
 def person_of(user: Any, session: Any, token: str = "") -> Person:
@@ -39,13 +36,11 @@ def guest_ensure(request: HttpRequest) -> Person:
     return person_of_request(request)
 
 
-def person_of_scope(scope: dict[str, Any]) -> Person:
-    """The person behind a socket at this moment: session and account are read again, as each may have ended."""
+def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
+    """The person behind a socket at this moment: session, account and token are read again, as each may have ended.
+
+    Raises:
+        TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
+    """
     token = parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0]
-    session = scope.get("session")
-    if session is None or not session.session_key:
-        return person_of(None, None, token)
-    fresh = SessionStore(session.session_key)
-    request = HttpRequest()
-    request.session = fresh
-    return person_of(get_user(request), fresh, token)
+    return person_of(user_of_scope(scope, needs), session_of_scope(scope), token)

@@ -10,6 +10,7 @@ import secrets
 from typing import Any
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -172,3 +173,41 @@ class Ply(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number + 1}. {self.move}"
+
+
+class TokenScope(models.TextChoices):
+    """What a program that shows a token may do."""
+
+    READ = "read", "look at machines, runs and rooms"
+    PLAY = "play", "open rooms and play in them"
+    TRAIN = "train", "make, change and train machines"
+
+
+class ApiToken(models.Model):
+    """Lets a program act for an account. Of the token itself only the SHA-256 is kept, and the start to find it by."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=60, help_text="What it is for.")
+    prefix = models.CharField(max_length=12, unique=True, editable=False)
+    sha256 = models.CharField(max_length=64, editable=False)
+    scopes = ArrayField(models.CharField(max_length=8, choices=TokenScope))
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Never, if empty.")
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="token_scopes_known",
+                condition=Q(scopes__len__gte=1) & Q(scopes__contained_by=["read", "play", "train"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()

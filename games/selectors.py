@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
-from games.models import CODE_FORM, Match, MatchStatus, Room, Seat
+from games.models import CODE_FORM, ApiToken, Match, MatchStatus, Room, Seat
 from games.players import PLAYERS
 from games.rules.base import Game, Side
 
@@ -238,3 +238,8 @@ def match_list_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Match]
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-created_at")
     )
+
+
+def token_list_of(user: Any) -> list[ApiToken]:
+    """The tokens of an account that have not been revoked, newest first."""
+    return list(ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-pk"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import ValidationError
@@ -17,6 +18,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from django.views.generic import FormView, TemplateView
 from rest_framework.request import Request
@@ -25,8 +27,9 @@ from rest_framework.views import APIView
 
 from games import services
 from games.exceptions import PlayError, RoomNotFoundError
+from games.forms import TokenForm
 from games.identity import GUEST_KEY, guest_ensure, person_of_request
-from games.selectors import game_view
+from games.selectors import game_view, token_list_of
 from games.serializers import parse_room
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
@@ -169,3 +172,31 @@ class LogInView(LoginView):
         response = super().form_valid(form)
         _claim(self.request, self.request.user, guest)
         return response
+
+
+@login_required
+@never_cache
+def tokens(request: HttpRequest) -> HttpResponse:
+    """The tokens of an account, and a new one, whose text is on the answer to the form and nowhere else."""
+    form, made = TokenForm(request.POST or None), ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            _, made = services.token_make(user=request.user, **form.cleaned_data)
+            form = TokenForm()
+        except PlayError as error:
+            form.add_error(None, str(error))
+    status = 400 if form.errors else 200
+    context = {"form": form, "made": made, "tokens": token_list_of(request.user)}
+    return render(request, "games/tokens.html", context, status=status)
+
+
+@login_required
+@require_POST
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    """Revoke a token."""
+    try:
+        services.token_revoke(user=request.user, token_id=token_id)
+    except PlayError as error:
+        return refuse(request, error, to="tokens")
+    messages.success(request, "That token does not work any more.")
+    return redirect("tokens")

@@ -52,7 +52,9 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:
         """Through the service: the form's copy of the row is as old as the page it came from."""
-        machine_update(machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data})
+        machine_update(
+            user=request.user, machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data}
+        )
 
     @admin.display(description="boxes")
     def boxes_link(self, machine: Machine) -> str:
@@ -142,7 +144,7 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 
     list_display = ("number", "machine", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
     list_filter = ("kind", ("machine", admin.RelatedOnlyFieldListFilter))
-    list_select_related = ("machine", "match__room", "run__opponent_machine")
+    list_select_related = ("machine", "match__room", "run")
     show_full_result_count = False
 
 
@@ -150,7 +152,7 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
     """Training runs and how far they are."""
 
-    list_display = ("machine", "opponent", "status", "games_done", "n_games", "seed", "created_at")
-    list_filter = ("status", "opponent")
+    list_display = ("machine", "status", "games_done", "n_games", "seed", "created_at")
+    list_filter = ("status",)
     list_select_related = ("machine",)
     show_full_result_count = False

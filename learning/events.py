@@ -13,6 +13,26 @@ def machine_group(machine_id: int) -> str:
     return f"machine.{machine_id}"
 
 
+def run_group(run_id: int) -> str:
+    """The group of everybody who watches a training run."""
+    return f"run.{run_id}"
+
+
+def run_changed(run_id: int, view: dict[str, Any], points: list[dict[str, Any]]) -> None:
+    """Tell a run's page how far it is, and the points that its curve has got."""
+    group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}})
+
+
+def tournament_group(tournament_id: int) -> str:
+    """The group of everybody who watches a tournament."""
+    return f"tournament.{tournament_id}"
+
+
+def tournament_changed(tournament_id: int, view: dict[str, Any]) -> None:
+    """Tell a tournament's page how it stands."""
+    group_tell(tournament_group(tournament_id), {"type": "tournament.state", "data": view})
+
+
 def bead_drawn(machine_id: int, drawn: dict[str, Any]) -> None:
     """Tell a machine's page which bead was drawn in a live match."""
     _machine_tell(machine_id, {"boxes": [], "drawn": drawn, "totals": None})

@@ -10,6 +10,48 @@ class MachineNotFoundError(PlayError):
     status = 404
 
 
+class NotYourMachineError(PlayError):
+    """This machine is not yours."""
+
+    code = "not_your_machine"
+    status = 403
+
+
+class MachineQuotaError(PlayError):
+    """You have as many machines as an account may have. Delete one first."""
+
+    code = "machine_quota"
+    status = 409
+
+
+class MachineBusyError(PlayError):
+    """This machine is in training, or another one trains against it. Wait, or cancel the training first."""
+
+    code = "machine_busy"
+    status = 409
+
+
+class MachineTaughtError(PlayError):
+    """Another machine learnt while this one was trained, and its history needs that. Reset or delete that one first."""
+
+    code = "machine_taught"
+    status = 409
+
+
+class RunNotFoundError(PlayError):
+    """There is no such training run."""
+
+    code = "run_not_found"
+    status = 404
+
+
+class RunOverError(PlayError):
+    """This training run is over."""
+
+    code = "run_over"
+    status = 409
+
+
 class MachineWrongSideError(PlayError):
     """This machine plays the other side."""
 
@@ -28,3 +70,62 @@ class TrainingRefusedError(PlayError):
     """This training cannot be done."""
 
     code = "training_refused"
+
+
+class MachineFileError(PlayError):
+    """This file is no machine that could be read."""
+
+    code = "machine_file"
+
+
+class ScheduleNotFoundError(PlayError):
+    """There is no such schedule."""
+
+    code = "schedule_not_found"
+    status = 404
+
+
+class ScheduleRefusedError(PlayError):
+    """This schedule cannot be kept."""
+
+    code = "schedule_refused"
+
+
+class ScheduleQuotaError(PlayError):
+    """You have as many schedules as an account may have. Delete one first."""
+
+    code = "schedule_quota"
+    status = 409
+
+
+class TournamentNotFoundError(PlayError):
+    """There is no such tournament."""
+
+    code = "tournament_not_found"
+    status = 404
+
+
+class TournamentRefusedError(PlayError):
+    """This tournament cannot be held."""
+
+    code = "tournament_refused"
+
+
+class TournamentQuotaError(PlayError):
+    """You have as many tournaments going on as an account may have. Wait for one to end, or call one off."""
+
+    code = "tournament_quota"
+    status = 409
+
+
+class NotYourTournamentError(PlayError):
+    """This tournament is not yours. You may watch it."""
+
+    code = "not_your_tournament"
+    status = 403
+
+
+class PrintRefusedError(PlayError):
+    """This cannot be printed."""
+
+    code = "print_refused"

@@ -16,6 +16,7 @@ from django.db.models import BooleanField, F, Func, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django_celery_beat.models import PeriodicTask
 
 from games.models import Match, Room, Seat, new_code
 from games.rules.base import Game, Side
@@ -162,11 +163,6 @@ class TrainingRun(models.Model):
     """A bulk training job. The row is the truth; the random state makes it go on exactly where it stopped."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="runs")
-    opponent = models.SlugField(max_length=40, help_text="A fixed opponent, or 'machine'.")
-    opponent_machine = models.ForeignKey(
-        Machine, null=True, blank=True, on_delete=models.CASCADE, related_name="runs_against"
-    )
-    opponent_learns = models.BooleanField(default=False)
     n_games = models.PositiveBigIntegerField()
     seed = models.BigIntegerField()
     status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.QUEUED)
@@ -194,16 +190,62 @@ class TrainingRun(models.Model):
             models.CheckConstraint(
                 name="run_finished_is_done", condition=~Q(status="finished") | Q(games_done=F("n_games"))
             ),
-            models.CheckConstraint(
-                name="run_opponent_machine",
-                condition=Q(opponent="machine", opponent_machine__isnull=False)
-                | ~Q(opponent="machine") & Q(opponent_machine__isnull=True, opponent_learns=False),
-            ),
         ]
         indexes = [models.Index(fields=["status", "lease_until"], name="run_status_lease")]
 
     def __str__(self) -> str:
+        return f"run {self.pk}: {self.n_games:,} games"
+
+
+class RunStage(models.Model):
+    """One opponent of a training run; several in a row are a curriculum."""
+
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="stages")
+    number = models.PositiveSmallIntegerField(help_text="0 for the first.")
+    opponent = models.SlugField(max_length=40, help_text="A fixed opponent, or 'machine'.")
+    opponent_machine = models.ForeignKey(
+        Machine, null=True, blank=True, on_delete=models.CASCADE, related_name="stages_against"
+    )
+    opponent_learns = models.BooleanField(default=False)
+    n_games = models.PositiveBigIntegerField()
+
+    class Meta:
+        ordering = ["run_id", "number"]
+        constraints = [
+            models.UniqueConstraint(name="stage_once", fields=["run", "number"]),
+            models.CheckConstraint(name="stage_has_games", condition=Q(n_games__gte=1)),
+            models.CheckConstraint(
+                name="stage_opponent_machine",
+                condition=Q(opponent="machine", opponent_machine__isnull=False)
+                | ~Q(opponent="machine") & Q(opponent_machine__isnull=True, opponent_learns=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
         return f"{self.n_games:,} games against {self.opponent_machine or self.opponent}"
+
+
+class CurvePoint(models.Model):
+    """What a machine was worth after so many games of a run: sampled by the games since, and exactly."""
+
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="curve")
+    games_done = models.PositiveBigIntegerField()
+    n_wins = models.PositiveBigIntegerField(help_text="In training, since the run began.")
+    n_draws = models.PositiveBigIntegerField()
+    n_losses = models.PositiveBigIntegerField()
+    strength = models.JSONField(help_text="Exact win, draw and loss against each opponent and in the worst case.")
+
+    class Meta:
+        ordering = ["run_id", "games_done"]
+        constraints = [
+            models.UniqueConstraint(name="curve_point_once", fields=["run", "games_done"]),
+            models.CheckConstraint(
+                name="curve_games_add_up", condition=Q(games_done=F("n_wins") + F("n_draws") + F("n_losses"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} after {self.games_done:,}"
 
 
 class LessonKind(models.TextChoices):
@@ -291,3 +333,145 @@ class Draw(models.Model):
 
     def __str__(self) -> str:
         return f"{self.box}: slot {self.slot}"
+
+
+class Schedule(models.Model):
+    """A training run that starts again and again. When, and whether it rests, is in the periodic task underneath.
+
+    ``next_at`` is the truth about what is due: beat only knocks, so a knock that comes twice, or ten that waited for a
+    worker, start one run (``services_schedules.schedule_fire``).
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules")
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="schedules")
+    stages = models.JSONField(help_text="A list of opponent, games and learns, as in a run.")
+    seed = models.BigIntegerField(null=True, blank=True, help_text="Empty: a fresh one for each run.")
+    task = models.OneToOneField(PeriodicTask, on_delete=models.CASCADE, related_name="schedule")
+    next_at = models.DateTimeField()
+    n_fired = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True, blank=True)
+    last_run = models.ForeignKey(TrainingRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    note = models.CharField(max_length=300, blank=True, help_text="Why the last time started no run.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["next_at"], name="schedule_next_at")]
+
+    def __str__(self) -> str:
+        return f"schedule {self.pk} of {self.machine}"
+
+    def get_absolute_url(self) -> str:
+        """The schedule's page."""
+        return reverse("schedule", args=[self.pk])
+
+    @property
+    def n_games(self) -> int:
+        """Games of each run."""
+        return sum(stage["games"] for stage in self.stages)
+
+
+class TournamentFormat(models.TextChoices):
+    """Who meets whom."""
+
+    ROUND_ROBIN = "round-robin", "everybody against everybody"
+    SWISS = "swiss", "Swiss: equals meet equals"
+
+
+class Tournament(models.Model):
+    """Machines and fixed opponents against each other. Nobody learns: every machine plays as it was at the start."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
+    )
+    name = models.CharField(max_length=80)
+    game = models.SlugField(max_length=40)
+    format = models.CharField(max_length=11, choices=TournamentFormat)
+    n_games = models.PositiveIntegerField(help_text="Of each pairing.")
+    n_rounds = models.PositiveSmallIntegerField(help_text="A round robin has one.")
+    round = models.PositiveSmallIntegerField(default=1, help_text="The one that is played.")
+    seed = models.BigIntegerField()
+    is_public = models.BooleanField(help_text="Whether all its machines are.")
+    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.RUNNING)
+    version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="tournament_has_games", condition=Q(n_games__gte=1)),
+            models.CheckConstraint(name="tournament_round", condition=Q(round__gte=1, round__lte=F("n_rounds"))),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The tournament's page."""
+        return reverse("tournament", args=[self.pk])
+
+    @property
+    def rules(self) -> Game[Any, Any]:
+        """The rules of the game that is played."""
+        return game_get(self.game)
+
+
+class TournamentEntry(models.Model):
+    """Who takes part. Of a machine, side, rule and beads are those of the moment the tournament began."""
+
+    tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="entries")
+    number = models.PositiveSmallIntegerField(help_text="0 for the first.")
+    name = models.CharField(max_length=80)
+    opponent = models.SlugField(max_length=40, blank=True, help_text="A fixed opponent; empty for a machine.")
+    machine = models.ForeignKey(
+        Machine, null=True, blank=True, on_delete=models.SET_NULL, related_name="entries", help_text="While it exists."
+    )
+    side = models.PositiveSmallIntegerField(null=True, blank=True, choices=SIDES, help_text="Empty: plays both.")
+    rule = models.JSONField(null=True, blank=True)
+    beads = models.JSONField(null=True, blank=True, help_text="Of every box, by position.")
+
+    class Meta:
+        ordering = ["tournament_id", "number"]
+        verbose_name_plural = "tournament entries"
+        constraints = [
+            models.UniqueConstraint(name="entry_once", fields=["tournament", "number"]),
+            models.CheckConstraint(
+                name="entry_is_machine_or_opponent",
+                condition=Q(opponent="", side__isnull=False, rule__isnull=False, beads__isnull=False)
+                | ~Q(opponent="") & Q(machine__isnull=True, side__isnull=True, rule__isnull=True, beads__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Pairing(models.Model):
+    """So many games between two entries, one task: its games follow from the tournament's seed and its number."""
+
+    tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
+    number = models.PositiveIntegerField(help_text="0 for the first; the stream of its random source.")
+    round = models.PositiveSmallIntegerField()
+    first = models.ForeignKey(TournamentEntry, on_delete=models.CASCADE, related_name="pairings_as_first")
+    second = models.ForeignKey(TournamentEntry, on_delete=models.CASCADE, related_name="pairings_as_second")
+    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.QUEUED)
+    knocked_at = models.DateTimeField(default=timezone.now, editable=False)
+    lease_until = models.DateTimeField(null=True, blank=True, editable=False)
+    n_first_wins = models.PositiveIntegerField(default=0)
+    n_draws = models.PositiveIntegerField(default=0)
+    n_second_wins = models.PositiveIntegerField(default=0)
+    expected = models.JSONField(null=True, blank=True, help_text="Exact chances: first wins, draw, second wins.")
+
+    class Meta:
+        ordering = ["tournament_id", "number"]
+        constraints = [
+            models.UniqueConstraint(name="pairing_once", fields=["tournament", "number"]),
+            models.CheckConstraint(name="pairing_of_two", condition=~Q(first=F("second"))),
+            models.CheckConstraint(
+                name="pairing_finished_is_known", condition=~Q(status="finished") | Q(expected__isnull=False)
+            ),
+        ]
+        indexes = [models.Index(fields=["status", "lease_until"], name="pairing_status_lease")]
+
+    def __str__(self) -> str:
+        return f"pairing {self.number} of {self.tournament}"

@@ -11,6 +11,7 @@ from games.models import Match, Seat
 from games.players import Choice, SeatPlayer, player_register
 from games.rules.base import Outcome, Side
 from learning import events
+from learning.access import machine_for
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kernels.random_source import RandomSource
 from learning.machines import menace
@@ -23,7 +24,6 @@ from learning.selectors import (
     machine_brief,
     machine_in,
     machine_of_house,
-    machine_seen,
     match_insight,
 )
 from learning.services import machine_clone
@@ -76,7 +76,7 @@ class MachinePlayer(SeatPlayer):
         room = seat.match.room
         if not room.machine:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        machine = machine_seen(room.machine, _opponent_account(seat))
+        machine = machine_for(_opponent_account(seat), room.machine, to="play")
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:

@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from learning import events
 from learning.kernels.random_source import RandomSource
-from learning.models import LessonKind, Machine, RunStatus, TrainingRun
+from learning.models import CurvePoint, LessonKind, Machine, RunStage, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import box_state
+from learning.selectors import box_state, run_curve, run_view, strength_of
 from learning.storage import boxes_store, lesson_open, machine_lock, memory_load
 from learning.training.batch import train, train_against_machine
 from learning.training.episodes import Tally
@@ -29,6 +29,10 @@ from learning.training.memory import Memory
 CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time."""
 FIRST_CHUNK_GAMES = 50_000
+CURVE_POINTS = 60
+"""A run's curve has this many points and its start, at the squares of equal steps."""
+TELL_EVERY_S = 0.25
+"""How often a run's page hears of it: sending costs a connection each time."""
 LEASE_S = 20
 """A run whose worker has not been heard of for this long may be taken up by another."""
 
@@ -43,10 +47,10 @@ class Pace:
 
     n_games: int = FIRST_CHUNK_GAMES
 
-    def adapt(self, seconds: float) -> None:
-        """Learn from a chunk that took so long; at most four times as many the next time."""
+    def adapt(self, n_games: int, seconds: float) -> None:
+        """Learn from a chunk of so many games that took so long; at most four times as many the next time."""
         factor = CHUNK_S / max(seconds, CHUNK_S / 4)
-        self.n_games = max(1, int(self.n_games * factor))
+        self.n_games = max(1, int(n_games * factor))
 
 
 def run_claim(run_id: int) -> TrainingRun | None:
@@ -72,7 +76,7 @@ def run_execute(run: TrainingRun, progress: Callable[[TrainingRun], None] | None
         run: a run from :func:`run_claim`.
         progress: called after every chunk.
     """
-    pace = Pace()
+    pace, told_at, told = Pace(), 0.0, -1
     while run.status == RunStatus.RUNNING:
         try:
             run = run_chunk(run, pace)
@@ -92,6 +96,9 @@ def run_execute(run: TrainingRun, progress: Callable[[TrainingRun], None] | None
             raise
         if progress is not None:
             progress(run)
+        if run.status != RunStatus.RUNNING or time.monotonic() - told_at >= TELL_EVERY_S:
+            events.run_changed(run.pk, run_view(run), run_curve(run, after=told))
+            told_at, told = time.monotonic(), run.games_done
     return run
 
 
@@ -102,17 +109,17 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
     Raises:
         RunLostError: the run is no longer this worker's.
     """
-    ids = [run.machine_id] + ([run.opponent_machine_id] if run.opponent_machine_id else [])
-    machine, *others = machine_lock(*ids)
+    stage, left = _stage(run)
+    machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
     claim = run.lease_until
     run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
     if run.status != RunStatus.RUNNING or run.lease_until != claim:
         raise RunLostError
     if not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
-    n_games = 0 if run.cancel_requested else min(pace.n_games, run.n_games - run.games_done)
-    if n_games:
-        _train(run, machine, others[0] if others else None, n_games, pace)
+    points: list[CurvePoint] = []
+    if not run.cancel_requested:
+        points = _train(run, stage, [machine, *others], min(pace.n_games, left), pace)
     now = timezone.now()
     if run.games_done == run.n_games:
         run.status, run.finished_at, run.lease_until = RunStatus.FINISHED, now, None
@@ -121,31 +128,69 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
     else:
         run.lease_until = now + timedelta(seconds=LEASE_S)
     run.save()
+    CurvePoint.objects.bulk_create(points)
     return run
 
 
-def _train(run: TrainingRun, machine: Machine, other: Machine | None, n_games: int, pace: Pace) -> None:
+def curve_marks(n_games: int) -> list[int]:
+    """After how many games a run takes a point of its curve, ascending, its end included; dense at first.
+
+    They follow from the length of the run alone, so that interrupting it changes nothing.
+    """
+    return sorted({-(-n_games * k * k // CURVE_POINTS**2) for k in range(CURVE_POINTS + 1)})
+
+
+def _stage(run: TrainingRun) -> tuple[RunStage, int]:
+    """The opponent that is next, and the games left against it (of a finished run: the last, and none)."""
+    done = run.games_done
+    for stage in run.stages.order_by("number"):
+        if done < stage.n_games:
+            return stage, stage.n_games - done
+        done -= stage.n_games
+    return stage, 0
+
+
+def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace) -> list[CurvePoint]:
+    """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way."""
     rng = RandomSource.from_words(*(int(word, 16) for word in run.random_state.split(":")))
-    memory = memory_load(machine)
-    before = memory.copy()
+    memories = [memory_load(machine) for machine in machines]
+    before = [memory.copy() for memory in memories]
+    learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
+    marks = [mark for mark in curve_marks(run.n_games) if mark >= run.games_done]
+    points = [_point(run, memories[0])] if run.games_done == 0 else []
+    end = run.games_done + n_games
+    tally = Tally()
     started = time.perf_counter()
-    if other is None:
-        tally = train(memory, OPPONENTS[run.opponent], n_games, rng)
-    else:
-        other_memory = memory_load(other)
-        other_before = other_memory.copy()
-        learns = run.opponent_learns and other.learns
-        tally = train_against_machine(memory, other_memory, n_games, rng, opponent_learns=learns)
-        if learns:
-            mirrored = Tally(wins=tally.losses, draws=tally.draws, losses=tally.wins)
-            _store(run, other, other_memory, other_before, mirrored)
-    pace.adapt(time.perf_counter() - started)
-    _store(run, machine, memory, before, tally)
+    for stop in [mark for mark in marks if run.games_done < mark < end] + [end]:
+        games = stop - run.games_done
+        if len(machines) == 1:
+            part = train(memories[0], OPPONENTS[stage.opponent], games, rng)
+        else:
+            part = train_against_machine(memories[0], memories[1], games, rng, opponent_learns=learns)
+        tally += part
+        run.games_done = stop
+        run.n_wins += part.wins
+        run.n_draws += part.draws
+        run.n_losses += part.losses
+        if stop in marks:
+            points.append(_point(run, memories[0]))
+    pace.adapt(n_games, time.perf_counter() - started)
     run.random_state = "{:016x}:{:016x}".format(*rng.words)
-    run.games_done += n_games
-    run.n_wins += tally.wins
-    run.n_draws += tally.draws
-    run.n_losses += tally.losses
+    _store(run, machines[0], memories[0], before[0], tally)
+    if learns:
+        _store(run, machines[1], memories[1], before[1], tally.mirrored())
+    return points
+
+
+def _point(run: TrainingRun, memory: Memory) -> CurvePoint:
+    return CurvePoint(
+        run=run,
+        games_done=run.games_done,
+        n_wins=run.n_wins,
+        n_draws=run.n_draws,
+        n_losses=run.n_losses,
+        strength=strength_of(memory),
+    )
 
 
 def _store(run: TrainingRun, machine: Machine, memory: Memory, before: Memory, tally: Tally) -> None:

@@ -3,29 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from io import BytesIO
 from typing import Any
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 
+from games.exceptions import MalformedError
 from games.models import Match, Room, Seat
 from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from games.selectors import reason_of
-from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.exceptions import BoxNotFoundError, MachineFileError, MachineNotFoundError, PrintRefusedError
+from learning.exchange.document import BoxData, MachineData, boxes_sorted
+from learning.exchange.errors import ExchangeError
+from learning.exchange.registry import format_get
 from learning.machines.boxes import Cabinet
-from learning.machines.menace import Result
+from learning.machines.menace import Menace, Result
 from learning.machines.registry import house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
-from learning.models import Box, Change, Draw, Lesson, LessonKind, Machine, MachineSeat
+from learning.models import (
+    Box,
+    Change,
+    CurvePoint,
+    Draw,
+    Lesson,
+    LessonKind,
+    Machine,
+    MachineSeat,
+    RunStage,
+    TrainingRun,
+)
 from learning.opponents.registry import OPPONENTS
+from learning.printing.errors import PrintingError
+from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.storage import memory_load
-from learning.training.strength import Expected, against_opponent, worst_case
+from learning.training.memory import Memory
+from learning.training.strength import against_opponent, visit_probability, worst_case
+from learning.training.tables import boxes_compile
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
+
+Strength = dict[str, dict[str, float]]
+"""Chances of win, draw and loss by opponent."""
 
 
 def machine_find(ref: str) -> Machine:
@@ -39,19 +63,6 @@ def machine_find(ref: str) -> Machine:
     machine = Machine.objects.filter(**by).first() if "\0" not in ref else None
     if machine is None:
         raise MachineNotFoundError(f"There is no machine {ref!r}.")
-    return machine
-
-
-def machine_seen(ref: str | int, user: Any) -> Machine:
-    """The machine with this id or slug, if the user may look at it: public, a room's copy, their own, or staff.
-
-    Raises:
-        MachineNotFoundError: there is none, or none that this user may see.
-    """
-    machine = machine_find(str(ref))
-    is_theirs = user is not None and user.is_authenticated and (user.is_staff or machine.owner_id == user.pk)
-    if not (machine.is_public or machine.room_id or is_theirs):
-        raise MachineNotFoundError(f"There is no machine {str(ref)!r}.")
     return machine
 
 
@@ -86,22 +97,24 @@ def machine_brief(machine: Machine) -> dict[str, Any]:
     return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
 
 
-def machine_strength(machine: Machine) -> dict[str, dict[str, float]]:
+def machine_strength(machine: Machine) -> Strength:
     """Exact win, draw and loss against random, win-block and perfect play and in the worst case.
 
     Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
     """
     key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
-    strength: dict[str, dict[str, float]] | None = cache.get(key)
+    strength: Strength | None = cache.get(key)
     if strength is None:
-        memory = memory_load(machine)
-        exact: dict[str, Expected] = {
-            slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS
-        }
-        exact["worst"] = worst_case(memory)
-        strength = {name: asdict(expected) for name, expected in exact.items()}
+        strength = strength_of(memory_load(machine))
         cache.set(key, strength, STRENGTH_CACHE_S)
     return strength
+
+
+def strength_of(memory: Memory) -> Strength:
+    """Exact win, draw and loss of a memory against each opponent of the page, and in the worst case."""
+    exact = {slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS}
+    exact["worst"] = worst_case(memory)
+    return {name: asdict(expected) for name, expected in exact.items()}
 
 
 def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
@@ -145,6 +158,49 @@ def box_list_view(machine: Machine) -> list[dict[str, Any]]:
     return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
 
 
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
+    printed, slots, pieces = _printed(machine.cabinet)
+    visits = visit_probabilities(machine)
+    rows = machine.boxes.order_by("ply", "position").values_list(
+        "position", "move_number", "ply", "start", "beads", "draws"
+    )
+    boxes = [(*row, *printed[row[0]], visits.get(row[0], 0.0)) for row in rows]
+    return {"slots": slots, "pieces": pieces, "boxes": boxes}
+
+
+@lru_cache(maxsize=32)
+def _printed(cabinet: Cabinet) -> tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]:
+    """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
+    slots: dict[str, int] = {}
+    pieces: dict[str | None, int] = {}
+    views: list[Any] = []
+    printed = {}
+    for key in boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys:
+        position = cabinet.game.decode(key)
+        places = []
+        for view in slots_view(cabinet, position):
+            name = repr(view)
+            if name not in slots:
+                slots[name] = len(views)
+                views.append(view)
+            places.append(slots[name])
+        board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
+        printed[key] = (board, places)
+    return printed, views, list(pieces)
+
+
+def lesson_span(machine: Machine) -> tuple[int, int]:
+    """The numbers of the lesson before the machine's first, and of its last: what a time machine can show."""
+    first = machine.lessons.aggregate(first=Min("number"))["first"]
+    return (machine.n_lessons, machine.n_lessons) if first is None else (first - 1, machine.n_lessons)
+
+
+def lesson_at(machine: Machine, number: int) -> Lesson | None:
+    """The machine's lesson of this number, with its cause."""
+    return machine.lessons.select_related("match__room", "run").filter(number=number).first()
+
+
 def box_get(machine: Machine, text: str) -> Box:
     """The box opened in a position, given in any orientation.
 
@@ -163,11 +219,206 @@ def box_get(machine: Machine, text: str) -> Box:
     return box
 
 
+def why_view(machine: Machine, text: str) -> dict[str, Any]:
+    """Why the machine would play what it would play in a position, given in any orientation.
+
+    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
+    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
+
+    Raises:
+        BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
+    """
+    cabinet = machine.cabinet
+    game = cabinet.game
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    if game.is_terminal(position):
+        raise BoxNotFoundError("The game is over there: nobody has to choose.")
+    if game.side_to_move(position) != machine.side:
+        raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
+    printed = cabinet.box_position(position)
+    key = game.encode(printed)
+    box = machine.boxes.filter(position=key).first()
+    has_box = cabinet.has_box(position)
+    beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
+    menace = Menace(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    policy = menace.policy(position)
+    placement = cabinet.placement(position)
+    slots = slots_view(cabinet, printed)
+    moves = []
+    for move, probability in policy.items():
+        there = game.transform_move(move, game.inverse(placement))
+        slot = cabinet.slot_of(printed, there) if has_box else None
+        moves.append(
+            {
+                "move": game.format_move(move),
+                "name": game.describe_move(move),
+                "cells": list(game.path(move)),
+                "slot": slot,
+                "colour": None if slot is None else slots[slot]["colour"],
+                "mark": None if slot is None else slots[slot]["mark"],
+                "beads": None if slot is None else beads[slot],
+                "probability": probability,
+            }
+        )
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "box": None if box is None else box_view(cabinet, box),
+        "box_position": key if has_box else None,
+        "forced": not has_box,
+        "resigns": not any(policy.values()),
+        "moves": moves,
+    }
+
+
+def explore_view(machine: Machine, text: str) -> dict[str, Any]:
+    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game = machine.rules
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    outcome, side = game.outcome(position), game.side_to_move(position)
+    cells = game.layout.cells
+    moves = [
+        {
+            "move": game.format_move(move),
+            "name": game.describe_move(move),
+            "path": [cells[cell].id for cell in game.path(move)],
+            "next": game.encode(game.apply(position, move)),
+        }
+        for move in game.legal_moves(position)
+    ]
+    over = None
+    if outcome is not None:
+        who = "Nobody wins" if outcome.winner is None else f"{game.layout.role_names[outcome.winner].capitalize()} win"
+        over = f"{who}: {game.reasons[outcome.termination]}."
+    is_its_turn = outcome is None and side == machine.side
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "role": game.layout.roles[side],
+        "over": over,
+        "moves": moves,
+        "why": why_view(machine, text) if is_its_turn else None,
+    }
+
+
+def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
+    """The beads of every box as they stood after a lesson (0: as laid out), by position, in order of play.
+
+    One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
+    ids of a box's changes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_box box LEFT JOIN LATERAL ("
+            " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
+            " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
+            " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position",
+            [machine.pk, lesson_number, machine.pk],
+        )
+        return dict(cursor.fetchall())
+
+
+def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float]:
+    """The exact chance that a game against a fixed opponent opens each box, by position.
+
+    Kept in the cache under the machine's last lesson, as its strength is.
+
+    Raises:
+        MalformedError: there is no such opponent.
+    """
+    if opponent not in OPPONENTS:
+        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(OPPONENTS)}.")
+    key = f"visits:{machine.pk}:{machine.n_lessons}:{opponent}"
+    visits: dict[str, float] | None = cache.get(key)
+    if visits is None:
+        memory = memory_load(machine)
+        chances = visit_probability(memory, OPPONENTS[opponent])
+        visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
+        cache.set(key, visits, STRENGTH_CACHE_S)
+    return visits
+
+
+def machine_data(machine: Machine) -> MachineData:
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "beads", "draws", *(f"machine__{name}" for name in head)
+        )
+    )
+    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return MachineData(
+        game=machine.rules,
+        side=Side(machine.side),
+        rule=machine.learning_rule,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        removed=removed,
+        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+    )
+
+
+def machine_export(machine: Machine, form: str = "native") -> MachineFile:
+    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+
+    Raises:
+        MachineFileError: there is no such format, or the machine's game does not fit into it.
+    """
+    try:
+        chosen = format_get(form)
+        text = chosen.dump(machine_data(machine))
+    except ExchangeError as error:
+        raise MachineFileError(str(error)) from None
+    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
+    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+
+
+def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
+    """The machine's box fronts and the table of its beads, as PDF.
+
+    Raises:
+        PrintRefusedError: they do not fit on this paper, or the machine has no box.
+    """
+    boxes = list(machine.boxes.values_list("position", "beads"))
+    try:
+        return sheets_pdf(machine.cabinet, machine.name, boxes, options)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFile:
+    """A file to hand out."""
+
+    name: str
+    media_type: str
+    text: str
+
+
 def box_history(box: Box) -> QuerySet[Change]:
     """Every change of a box, newest first, with its lesson and cause."""
-    return box.changes.select_related("lesson__match__room", "lesson__run__opponent_machine").order_by(
-        "-lesson__number", "-pk"
-    )
+    return box.changes.select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 
 def ledger_errors() -> list[int]:
@@ -190,8 +441,133 @@ def draw_last(machine: Machine) -> dict[str, Any] | None:
 
 def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
     """The machine's latest lessons from matches and runs."""
-    lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room", "run__opponent_machine")
+    lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room")
     return list(lessons.order_by("-number")[:limit])
+
+
+def point_view(point: CurvePoint) -> dict[str, Any]:
+    """A point of a run's curve."""
+    return {
+        "games": point.games_done,
+        "wins": point.n_wins,
+        "draws": point.n_draws,
+        "losses": point.n_losses,
+        "strength": point.strength,
+    }
+
+
+def run_view(run: TrainingRun) -> dict[str, Any]:
+    """How far a training run is (``curve`` apart: :func:`run_curve`)."""
+    return {
+        "id": run.pk,
+        "machine": run.machine_id,
+        "opponents": [
+            {
+                "opponent": stage.opponent,
+                "machine": stage.opponent_machine_id,
+                "learns": stage.opponent_learns,
+                "games": stage.n_games,
+            }
+            for stage in run.stages.all()
+        ],
+        "status": run.status,
+        "games": run.n_games,
+        "games_done": run.games_done,
+        "wins": run.n_wins,
+        "draws": run.n_draws,
+        "losses": run.n_losses,
+        "seed": run.seed,
+        "error": run.error,
+        "created_at": run.created_at.isoformat(),
+        "started_at": run.started_at and run.started_at.isoformat(),
+        "finished_at": run.finished_at and run.finished_at.isoformat(),
+    }
+
+
+def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
+    """The points of a run's curve so far, in order, those beyond so many games."""
+    return [point_view(point) for point in run.curve.filter(games_done__gt=after).order_by("games_done")]
+
+
+def stage_sentence(stage: RunStage) -> str:
+    """So many games against whom."""
+    other = stage.opponent_machine
+    who = other.name if other else OPPONENTS[stage.opponent].name.lower()
+    learns = ", which learns too" if stage.opponent_learns else ""
+    return f"{stage.n_games:,} games against {who}{learns}"
+
+
+def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
+    """The machine's training runs, newest first, with their stages."""
+    return list(machine.runs.prefetch_related("stages__opponent_machine").order_by("-pk")[:limit])
+
+
+def machine_loss(machine: Machine) -> dict[str, int]:
+    """What a machine holds that would be lost with it."""
+    return {
+        "games": machine.n_games,
+        "lessons": machine.lessons.count(),
+        "boxes": machine.boxes.count(),
+        "runs": machine.runs.count(),
+        "matches": machine.machine_seats.count(),
+    }
+
+
+def run_list_open(machine: Machine) -> list[TrainingRun]:
+    """The machine's training runs that wait or go on."""
+    return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
+
+
+def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
+    """Those machines that this one can be trained against: the same game, the other side, the same sight of boards."""
+    sight = machine.learning_rule.reduce_symmetry
+    others = among.filter(game=machine.game, side=Side(machine.side).other, rule__reduce_symmetry=sight)
+    return list(others.order_by("name", "pk")[:limit])
+
+
+def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 200) -> list[dict[str, Any]]:
+    """Machines as lines of a list, in order of name."""
+    chosen = machines.filter(game=game) if game else machines
+    return [
+        {
+            **machine_brief(machine),
+            "game": machine.rules.name,
+            "side_name": machine.get_side_display(),
+            "games": machine.n_games,
+            "owner": machine.owner.get_username() if machine.owner else "",
+            "is_public": machine.is_public,
+        }
+        for machine in chosen.select_related("owner").order_by("name", "pk")[:limit]
+    ]
+
+
+def machine_curves(machines: Sequence[Machine]) -> dict[int, list[dict[str, Any]]]:
+    """The curve of each machine over all its training runs, one after the other; two queries.
+
+    ``games`` counts the training games of the runs before as well; matches, which are few, are left out.
+    """
+    runs = TrainingRun.objects.filter(machine__in=machines, started_at__isnull=False).prefetch_related("curve")
+    curves: dict[int, list[dict[str, Any]]] = {machine.pk: [] for machine in machines}
+    before = dict.fromkeys(curves, (0, 0, 0, 0))
+    for run in runs.order_by("started_at", "pk"):
+        games, wins, draws, losses = before[run.machine_id]
+        curves[run.machine_id] += [
+            {
+                "games": games + point.games_done,
+                "wins": wins + point.n_wins,
+                "draws": draws + point.n_draws,
+                "losses": losses + point.n_losses,
+                "strength": point.strength,
+            }
+            for point in run.curve.all()
+        ]
+        before[run.machine_id] = (
+            games + run.games_done,
+            wins + run.n_wins,
+            draws + run.n_draws,
+            losses + run.n_losses,
+        )
+    return curves
 
 
 def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:

@@ -4,29 +4,51 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from kombu.exceptions import OperationalError
 
 from games.models import Room
 from games.rules.base import Side
+from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from learning import tasks
-from learning.exceptions import MachineWrongSideError, TrainingRefusedError
+from learning.access import To, machine_for, machine_require, run_for
+from learning.exceptions import (
+    MachineBusyError,
+    MachineFileError,
+    MachineNotFoundError,
+    MachineQuotaError,
+    MachineTaughtError,
+    MachineWrongSideError,
+    TrainingRefusedError,
+)
+from learning.exchange.document import Wanted
+from learning.exchange.errors import ExchangeError
+from learning.exchange.registry import machine_read
 from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.registry import HouseMachine
 from learning.machines.rule import OpenBoxes, Rule
-from learning.models import Machine, TrainingRun
+from learning.models import Change, Lesson, Machine, RunStage, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import machine_find
-from learning.storage import boxes_lay_out, machine_lock, table_of
+from learning.storage import boxes_lay_out, boxes_reset, boxes_restore, machine_lock, table_of
 from learning.training.memory import Memory
 
 logger = logging.getLogger(__name__)
 
 MAX_GAMES = 1_000_000_000
+MAX_STAGES = 20
+MAX_RANDOM_SEED = 1 << 32
+"""A seed that nobody chose is short enough to be typed, and for every language's whole numbers."""
 
 
 @transaction.atomic
@@ -90,16 +112,205 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
 
 
 @transaction.atomic
-def machine_update(*, machine_id: int, **fields: Any) -> Machine:
-    """Change what a person may set of a machine: ``name``, ``description``, ``learns``, ``is_public``.
+def machine_make(
+    *,
+    user: Any,
+    game: str,
+    side: Side,
+    name: str,
+    preset: str = "",
+    rule: Rule | None = None,
+    description: str = "",
+    is_public: bool = True,
+) -> Machine:
+    """A new machine that belongs to the account that asks.
 
-    Only these columns are written, under the machine's lock: a lesson at the same moment keeps its totals.
+    Raises:
+        MachineQuotaError, UnknownGameError, RuleError.
     """
-    (machine,) = machine_lock(machine_id)
-    for field, value in fields.items():
-        setattr(machine, field, value)
-    machine.save(update_fields=list(fields))
+    quota_require(user)
+    return machine_create(
+        game=game,
+        side=side,
+        name=name,
+        preset=preset,
+        rule=rule,
+        description=description,
+        is_public=is_public,
+        owner=user,
+    )
+
+
+@transaction.atomic
+def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
+    """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
+
+    Raises:
+        MachineNotFoundError, MachineQuotaError.
+    """
+    quota_require(user)
+    original = machine_for(user, machine_id)
+    copy = machine_clone(machine_id=_locked(original.pk).pk, name=name or f"{original.name[:70]} (copy)", owner=user)
+    if is_public is not None and copy.is_public != is_public:
+        copy.is_public = is_public
+        copy.save(update_fields=["is_public"])
+    return copy
+
+
+def machine_import(
+    *,
+    user: Any,
+    content: bytes,
+    form: str = "",
+    game: str = "",
+    side: Side | None = None,
+    preset: str = "",
+    name: str = "",
+) -> Machine:
+    """A new machine from a file; it belongs to the account, and its ledger begins with the beads of the file.
+
+    Args:
+        user: the account that asks; ``None`` for a machine of the house.
+        content: the file.
+        form: its format, read off the file if left out.
+        game: slug of its game, for files that do not say; read off their positions if left out.
+        side: the side to take from a file that does not say or holds both.
+        preset: whose rule the machine follows from now on, for files without a rule.
+        name: what people call it, instead of the name in the file.
+
+    Raises:
+        MachineFileError: the file was refused; nothing of it is kept.
+        MachineQuotaError.
+    """
+    try:
+        if preset and preset not in PRESETS:
+            raise ExchangeError("preset", f"must be one of {', '.join(PRESETS)}")
+        wanted = Wanted(
+            game=game_get(game) if game else None,
+            side=side,
+            rule=PRESETS[preset].rule if preset else None,
+            preset=preset,
+            name=name.strip(),
+        )
+        data = machine_read(content, wanted, form)
+    except (ExchangeError, UnknownGameError) as error:
+        raise MachineFileError(str(error)) from None
+    with transaction.atomic():
+        if user is not None:
+            quota_require(user)
+        machine = Machine.objects.create(
+            owner=user,
+            name=data.name,
+            description=data.description,
+            game=data.game.slug,
+            side=data.side,
+            preset=data.preset,
+            rule=data.rule.to_json(),
+            learns=data.learns,
+            n_games=data.wins + data.draws + data.losses,
+            n_wins=data.wins,
+            n_draws=data.draws,
+            n_losses=data.losses,
+            n_removed=data.removed,
+        )
+        boxes_restore(machine, ((box.position, box.beads, box.draws) for box in data.boxes))
     return machine
+
+
+@transaction.atomic
+def machine_update(
+    *,
+    user: Any,
+    machine_id: int,
+    name: str | None = None,
+    description: str | None = None,
+    learns: bool | None = None,
+    is_public: bool | None = None,
+) -> Machine:
+    """Rename, describe, freeze or resume, publish or hide a machine; ``None`` leaves a field as it is.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    wanted = {"name": name, "description": description, "learns": learns, "is_public": is_public}
+    given = {field: value for field, value in wanted.items() if value is not None}
+    for field, value in given.items():
+        setattr(machine, field, value)
+    machine.save(update_fields=list(given))
+    return machine
+
+
+@transaction.atomic
+def machine_reset(*, user: Any, machine_id: int) -> Machine:
+    """Lay a machine's boxes out again as its rule says: it forgets every lesson, and its ledger begins anew.
+
+    Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
+    nothing that was kept under an earlier number is ever taken for the machine as it now is.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+        MachineBusyError: it is being trained.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    _require_idle(machine)
+    Change.objects.filter(box__machine=machine).delete()
+    Lesson.objects.filter(machine=machine).delete()
+    boxes_reset(machine)
+    machine.n_lessons += 1
+    machine.n_games = machine.n_wins = machine.n_draws = machine.n_losses = machine.n_removed = 0
+    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed"])
+    return machine
+
+
+@transaction.atomic
+def machine_delete(*, user: Any, machine_id: int) -> None:
+    """Delete a machine with its boxes, its ledger and its training runs. Matches it played stay.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+        MachineBusyError: it is being trained, or another machine is being trained against it.
+        MachineTaughtError: another machine learnt in its training runs, which are part of that one's ledger.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    _require_idle(machine)
+    if Lesson.objects.filter(run__machine=machine).exclude(machine=machine).exists():
+        raise MachineTaughtError
+    Change.objects.filter(box__machine=machine).delete()
+    machine.delete()
+
+
+def quota_require(user: Any, n_more: int = 1) -> None:
+    """Refuse an account that would have too many machines. Call inside the transaction that makes them.
+
+    The account's row is locked, so that two requests at once do not both find room for the last one; without its key,
+    so that nobody waits here who holds a machine and only refers to the account. Copies made for rooms do not count.
+
+    Raises:
+        MachineQuotaError.
+    """
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    n_machines = Machine.objects.filter(owner=user, room__isnull=True).count()
+    most = settings.MACHINES_PER_ACCOUNT
+    if n_machines + n_more > most:
+        raise MachineQuotaError(f"An account may have {most} machines, and you have {n_machines}. Delete one first.")
+
+
+def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machine:
+    """The machine, locked, and checked for what the user is about to do. Call inside a transaction."""
+    try:
+        (machine,) = machine_lock(machine_id)
+    except KeyError:
+        raise MachineNotFoundError from None
+    if to is not None:
+        machine_require(user, machine, to=to)
+    return machine
+
+
+def _require_idle(machine: Machine) -> None:
+    in_training = Q(machine=machine) | Q(stages__opponent_machine=machine)
+    if TrainingRun.objects.filter(in_training, finished_at__isnull=True).exists():
+        raise MachineBusyError
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
@@ -115,20 +326,28 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
                 slug=house.slug,
                 description=house.description,
             )
-            _run_store(machine, opponent=house.opponent, games=house.n_games, seed=house.seed)
+            _run_store(machine, [Stage(house.opponent, house.n_games)], [None], seed=house.seed)
     machine = Machine.objects.get(slug=house.slug)
     first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()
     return machine, first_run if first_run is not None and first_run.finished_at is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """So many games against one opponent: a fixed opponent's slug, or the id or slug of a machine of the other side."""
+
+    opponent: str
+    games: int
+    learns: bool = False
+    """Whether an opponent that is a machine learns too."""
 
 
 @transaction.atomic
 def training_run_start(
     *,
     machine: str,
-    opponent: str,
-    games: int,
+    stages: Sequence[Stage],
     seed: int,
-    opponent_learns: bool = False,
     started_by_id: int | None = None,
     enqueue: bool = True,
 ) -> TrainingRun:
@@ -136,44 +355,81 @@ def training_run_start(
 
     Args:
         machine: id or slug of the machine to train.
-        opponent: a fixed opponent's slug, or the id or slug of a machine that plays the other side.
-        games: how many games, 1 to :data:`MAX_GAMES`.
+        stages: the opponents, one after the other (a curriculum), with the games against each.
         seed: any whole number of 63 bits; the same seed and the same beads give the same beads.
-        opponent_learns: whether an opponent that is a machine learns too.
         started_by_id: the account that asked.
         enqueue: ``False`` for a command that trains in its own process.
 
     Raises:
         MachineNotFoundError, MachineWrongSideError, TrainingRefusedError.
     """
-    if not 1 <= games <= MAX_GAMES:
+    if not 1 <= len(stages) <= MAX_STAGES:
+        raise TrainingRefusedError(f"opponents: a run has 1 to {MAX_STAGES} of them, not {len(stages)}.")
+    games = sum(stage.games for stage in stages)
+    if min(stage.games for stage in stages) < 1 or games > MAX_GAMES:
         raise TrainingRefusedError(f"games: must lie between 1 and {MAX_GAMES:,}, not {games:,}.")
     if not 0 <= seed < 1 << 63:
         raise TrainingRefusedError(f"seed: must lie between 0 and {(1 << 63) - 1}, not {seed}.")
     learner = machine_find(machine)
     if not learner.learns:
         raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
-    other = None
-    if opponent not in OPPONENTS:
-        other = machine_find(opponent)
-        if other.game != learner.game:
-            raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
-        if other.side == learner.side:
-            raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
-        if other.learning_rule.reduce_symmetry != learner.learning_rule.reduce_symmetry:
-            raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
-    run = _run_store(
-        learner,
-        opponent="machine" if other else opponent,
-        games=games,
-        seed=seed,
-        opponent_machine=other,
-        opponent_learns=other is not None and opponent_learns,
-        started_by_id=started_by_id,
-    )
+    others = [None if stage.opponent in OPPONENTS else _other_side(learner, stage.opponent) for stage in stages]
+    run = _run_store(learner, stages, others, seed=seed, started_by_id=started_by_id)
     if enqueue:
         transaction.on_commit(lambda: training_run_knock(run.pk))
     return run
+
+
+@transaction.atomic
+def training_run_request(*, user: Any, machine: str, stages: Sequence[Stage], seed: int | None = None) -> TrainingRun:
+    """Start a training run for an account: of a machine it may train, against machines it may play.
+
+    An opponent that learns too is trained as well, so the account has to be allowed to do that.
+
+    Args:
+        user: the account that asks.
+        machine: id or slug of the machine to train.
+        stages: as for :func:`training_run_start`.
+        seed: a random one if left out.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError.
+    """
+    learner = machine_for(user, machine, to="train")
+    for stage in stages:
+        if stage.opponent not in OPPONENTS:
+            try:
+                machine_for(user, stage.opponent, to="train" if stage.learns else "play")
+            except MachineNotFoundError:
+                known = ", ".join(OPPONENTS)
+                raise TrainingRefusedError(f"opponent: {stage.opponent!r} is no machine, nor {known}.") from None
+    return training_run_start(
+        machine=str(learner.pk),
+        stages=stages,
+        seed=secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed,
+        started_by_id=user.pk,
+    )
+
+
+def training_run_stop(*, user: Any, run_id: int) -> bool:
+    """Ask a run to stop, as :func:`training_run_cancel`, if the account may train its machine.
+
+    Raises:
+        RunNotFoundError, NotYourMachineError.
+    """
+    return training_run_cancel(run_id=run_for(user, run_id, to="train").pk)
+
+
+def _other_side(learner: Machine, opponent: str) -> Machine:
+    """The machine to train against, if the two can play each other in a table."""
+    other = machine_find(opponent)
+    if other.game != learner.game:
+        raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
+    if other.side == learner.side:
+        raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
+    if other.learning_rule.reduce_symmetry != learner.learning_rule.reduce_symmetry:
+        raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
+    return other
 
 
 def training_run_cancel(*, run_id: int) -> bool:
@@ -190,12 +446,25 @@ def training_run_knock(run_id: int) -> None:
         logger.exception("could not enqueue training run %s", run_id)
 
 
-def _run_store(machine: Machine, *, opponent: str, games: int, seed: int, **fields: Any) -> TrainingRun:
-    return TrainingRun.objects.create(
+def _run_store(
+    machine: Machine, stages: Sequence[Stage], others: Sequence[Machine | None], *, seed: int, **fields: Any
+) -> TrainingRun:
+    run = TrainingRun.objects.create(
         machine=machine,
-        opponent=opponent,
-        n_games=games,
+        n_games=sum(stage.games for stage in stages),
         seed=seed,
         random_state="{:016x}:{:016x}".format(*RandomSource(seed).words),
         **fields,
     )
+    RunStage.objects.bulk_create(
+        RunStage(
+            run=run,
+            number=number,
+            opponent="machine" if other else stage.opponent,
+            opponent_machine=other,
+            opponent_learns=other is not None and stage.learns,
+            n_games=stage.games,
+        )
+        for number, (stage, other) in enumerate(zip(stages, others, strict=True))
+    )
+    return run

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 from django.db import connection
+from django.db.models import F
 from numpy.typing import NDArray
 
 from games.rules.base import Side
+from learning.machines.rule import OpenBoxes
 from learning.models import Box, Change, Lesson, LessonKind, Machine
 from learning.training.memory import Memory
 from learning.training.tables import BoxTable, boxes_compile
@@ -42,6 +44,35 @@ def memory_load(machine: Machine) -> Memory:
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
     """Store every box of a machine that has none yet."""
     _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+
+
+def boxes_reset(machine: Machine) -> None:
+    """Put into every box what the rule starts it with; boxes that are opened only when met are met anew.
+
+    The machine's changes are to be gone already.
+    """
+    if machine.learning_rule.open_boxes is OpenBoxes.WHEN_MET:
+        Box.objects.filter(machine=machine).delete()
+        return
+    memory = Memory.fresh(table_of(machine))
+    _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    # What was laid out first in a copy, or brought by an import, is no start of this one.
+    Box.objects.filter(machine=machine).update(start=F("beads"))
+
+
+def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+    """Store (position, beads, draws) as the boxes of a machine that has none yet: its ledger begins with them."""
+    cabinet = machine.cabinet
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY learning_box (machine_id, position, ply, move_number, start, beads, draws) FROM STDIN"
+        ) as copy,
+    ):
+        for key, beads, draws in boxes:
+            position = cabinet.game.decode(key)
+            ply, move_number = cabinet.game.ply(position), cabinet.move_number(position) + 1
+            copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(draws)))
 
 
 def boxes_store(machine: Machine, memory: Memory, before: Memory, lesson: Lesson) -> list[int]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 
 from celery import shared_task
 from django.core.management import call_command
+from django.db import InterfaceError
+from django.db import OperationalError as DatabaseOperationalError
 from django.db.models import Q
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from games.models import MatchStatus, Room
-from learning.models import Machine, RunStatus, TrainingRun
+from learning.models import Machine, Pairing, RunStatus, TrainingRun
+from learning.referee import pairing_claim, pairing_fail, pairing_play
 from learning.runner import run_claim, run_execute
+
+logger = logging.getLogger(__name__)
 
 QUEUED_TOO_LONG_S = 10
 KEEP_COPIES_DAYS = 90
+KNOCK_AGAIN_S = 30
+"""A pairing may wait long behind others; it is knocked for again after this."""
 
 
 @shared_task
@@ -38,6 +47,46 @@ def training_runs_reap() -> int:
     for run_id in ids:
         training_run_execute.apply_async((run_id,), expires=60)
     return len(ids)
+
+
+@shared_task
+def pairing_execute(pairing_id: int) -> None:
+    """Play a pairing of a tournament, unless somebody else has it or has done it."""
+    pairing = pairing_claim(pairing_id)
+    if pairing is None:
+        return
+    try:
+        following = pairing_play(pairing)
+    except (DatabaseOperationalError, InterfaceError):
+        raise  # the database will be back; so will the pairing, when its lease runs out
+    except Exception as error:
+        logger.exception("pairing %s could not be played", pairing_id)
+        pairing_fail(pairing, error)
+        raise
+    pairings_knock(following)
+
+
+@shared_task
+def tournaments_reap() -> int:
+    """Knock again for pairings that wait too long or whose worker has died; how many."""
+    now = timezone.now()
+    forgotten = Pairing.objects.filter(
+        Q(status=RunStatus.QUEUED, knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S))
+        | Q(status=RunStatus.RUNNING, lease_until__lt=now)
+    ).order_by("knocked_at", "pk")
+    ids = list(forgotten.values_list("pk", flat=True)[:100])
+    Pairing.objects.filter(pk__in=ids).update(knocked_at=now)
+    pairings_knock(ids)
+    return len(ids)
+
+
+def pairings_knock(ids: list[int]) -> None:
+    """Tell the workers of pairings. With the broker away they stay queued, and the reaper knocks again."""
+    try:
+        for pairing_id in ids:
+            pairing_execute.apply_async((pairing_id,), retry=False, expires=600)
+    except (OperationalError, OSError):
+        logger.exception("could not enqueue the pairings from %s on", pairing_id)
 
 
 @shared_task

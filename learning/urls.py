@@ -1,12 +1,74 @@
 """Addresses of pages that join games and learning."""
 
-from django.urls import path
+from django.urls import path, re_path
 
-from learning import views
+from learning.api import exchange as api_exchange
+from learning.api import machines as api_machines
+from learning.api import runs as api_runs
+from learning.api import schedules as api_schedules
+from learning.api import tournaments as api_tournaments
+from learning.views import exchange, lab, pages, runs, schedules, tournaments
 
 urlpatterns = [
-    path("", views.lobby, name="lobby"),
-    path("account", views.account, name="account"),
-    path("machines/<int:machine_id>", views.machine_page, name="machine"),
-    path("machines/<int:machine_id>/boxes/<str:position>", views.box_page, name="box"),
+    path("", pages.lobby, name="lobby"),
+    path("account", pages.account, name="account"),
+    path("machines/<int:machine_id>", pages.machine_page, name="machine"),
+    path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),
+    # The lab
+    path("machines", runs.machine_list, name="machines"),
+    path("machines/new", lab.machine_new, name="machine_new"),
+    path("machines/compare", runs.compare, name="compare"),
+    path("machines/compare.csv", runs.compare_csv, name="compare_csv"),
+    path("machines/<int:machine_id>/edit", lab.machine_edit, name="machine_edit"),
+    path("machines/<int:machine_id>/set", lab.machine_set, name="machine_set"),
+    path("machines/<int:machine_id>/clone", lab.machine_clone, name="machine_clone"),
+    path("machines/<int:machine_id>/reset", lab.machine_reset, name="machine_reset"),
+    path("machines/<int:machine_id>/delete", lab.machine_delete, name="machine_delete"),
+    path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
+    path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
+    path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
+    path("machines/<int:machine_id>/why", lab.why, name="why"),
+    path("runs/<int:run_id>", runs.run_page, name="run"),
+    path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
+    path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),
+    # Printing and exchange
+    path("machines/import", exchange.import_page, name="machine_import"),
+    path("machines/<int:machine_id>/print", exchange.print_page, name="machine_print"),
+    # Before the machines by id or slug: "import" is none
+    re_path(r"^api/machines/import/?$", api_exchange.MachineImportView.as_view(), name="api-machine-import"),
+    re_path(
+        r"^api/machines/(?P<ref>[-\w]+)/export/?$", api_exchange.MachineExportView.as_view(), name="api-machine-export"
+    ),
+    # The API of machines, boxes and training runs
+    re_path(r"^api/machines/?$", api_machines.MachineListView.as_view(), name="api-machines"),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/?$", api_machines.MachineView.as_view(), name="api-machine"),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/clone/?$", api_machines.MachineCloneView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/reset/?$", api_machines.MachineResetView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/strength/?$", api_machines.MachineStrengthView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_machines.BoxListView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_machines.BoxView.as_view()),
+    re_path(r"^api/training-runs/?$", api_runs.RunListView.as_view(), name="api-runs"),
+    re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/?$", api_runs.RunView.as_view(), name="api-run"),
+    re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/cancel/?$", api_runs.RunCancelView.as_view()),
+    # Schedules
+    path("schedules", schedules.schedule_list, name="schedules"),
+    path("machines/<int:machine_id>/schedule", schedules.schedule_new, name="schedule_new"),
+    path("schedules/<int:schedule_id>", schedules.schedule_page, name="schedule"),
+    path("schedules/<int:schedule_id>/pause", schedules.schedule_pause, name="schedule_pause"),
+    path("schedules/<int:schedule_id>/delete", schedules.schedule_delete, name="schedule_delete"),
+    re_path(r"^api/schedules/?$", api_schedules.ScheduleListView.as_view(), name="api-schedules"),
+    re_path(r"^api/schedules/(?P<schedule_id>\d{1,18})/?$", api_schedules.ScheduleView.as_view(), name="api-schedule"),
+    # Tournaments
+    path("tournaments", tournaments.tournament_list, name="tournaments"),
+    path("tournaments/new", tournaments.tournament_new, name="tournament_new"),
+    path("tournaments/<int:tournament_id>", tournaments.tournament_page, name="tournament"),
+    path("tournaments/<int:tournament_id>/cancel", tournaments.tournament_cancel, name="tournament_cancel"),
+    path("tournaments/<int:tournament_id>/delete", tournaments.tournament_delete, name="tournament_delete"),
+    re_path(r"^api/tournaments/?$", api_tournaments.TournamentListView.as_view(), name="api-tournaments"),
+    re_path(
+        r"^api/tournaments/(?P<tournament_id>\d{1,18})/?$",
+        api_tournaments.TournamentView.as_view(),
+        name="api-tournament",
+    ),
+    re_path(r"^api/tournaments/(?P<tournament_id>\d{1,18})/cancel/?$", api_tournaments.TournamentCancelView.as_view()),
 ]

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "rest_framework",
+    "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "channels",
@@ -162,7 +163,10 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
-CELERY_TASK_ROUTES = {"learning.tasks.training_run_execute": {"queue": "bulk"}}
+CELERY_TASK_ROUTES = {
+    "learning.tasks.training_run_execute": {"queue": "bulk"},
+    "learning.tasks.pairing_execute": {"queue": "bulk"},
+}
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -179,6 +183,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "learning.tasks.sweep",
         "schedule": 3600.0,
         "options": {"expires": 600},
+    },
+    "Take up pairings of tournaments that were forgotten": {
+        "task": "learning.tasks.tournaments_reap",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "Start what schedules missed": {
+        "task": "learning.beat.schedules_catch_up",
+        "schedule": 5.0,
+        "options": {"expires": 5},
     },
 }
 CELERY_TIMEZONE = "UTC"
@@ -252,6 +266,11 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # No body of any kind goes beyond this; the ASGI application refuses it while it arrives.
 REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
+# Machines
+
+# How many machines an account may have; copies made for a room do not count.
+MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
+
 # Files
 
 STATIC_URL = "static/"
@@ -267,22 +286,35 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 # API
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "games.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "games.authentication.ScopePermission",
+        "rest_framework.permissions.IsAuthenticatedOrReadOnly",
+    ],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "DEFAULT_PAGINATION_CLASS": "games.paging.Page",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": [
         "rest_framework.throttling.AnonRateThrottle",
-        "rest_framework.throttling.UserRateThrottle",
+        "games.throttles.AccountThrottle",
+        "games.throttles.TokenThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
         "anon": env.str("THROTTLE_ANON", default="600/min"),
         "user": env.str("THROTTLE_USER", default="1200/min"),
         # Rooms opened and joined, accounts made: a class behind one address does not reach it.
         "page": env.str("THROTTLE_PAGE", default="120/min"),
+        "token": env.str("THROTTLE_TOKEN", default="1200/min"),
+        "training": env.str("THROTTLE_TRAINING", default="60/min"),
     },
+    # ?format= is a filter of ours: of tournaments, of exports.
+    "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "menace_site.exception_handler.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -293,6 +325,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
+    # One name for the same choices under several fields.
+    "ENUM_NAME_OVERRIDES": {"RunStatusEnum": "learning.models.RunStatus"},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
 
 from games import services
 from games.rules.base import Side
@@ -13,7 +14,7 @@ from learning.machines.registry import HOUSE
 from learning.models import Machine
 from learning.opponents.registry import OPPONENTS
 from learning.runner import run_claim, run_execute
-from learning.services import machine_create, training_run_start
+from learning.services import Stage, machine_create, training_run_start
 from learning.training.batch import train
 from learning.training.memory import Memory
 
@@ -27,6 +28,17 @@ def guest(number: int = 1) -> Person:
 
 def user(name: str = "owner", **fields: Any) -> Any:
     return get_user_model().objects.create_user(name, password="a good password", **fields)
+
+
+def api_with(account: Any, *scopes: str) -> APIClient:
+    """A program that shows a token of the account; without scopes a browser with its session, ``None`` a guest."""
+    api = APIClient()
+    if scopes:
+        text = services.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
+        api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    elif account is not None:
+        api.force_login(account)
+    return api
 
 
 def person(account: Any) -> Person:
@@ -45,7 +57,7 @@ def house() -> dict[Side, Machine]:
 
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
     """Train through the one road; the machine as it then is."""
-    run = training_run_start(machine=learner.slug, opponent=opponent, games=games, seed=seed, enqueue=False)
+    run = training_run_start(machine=learner.slug, stages=[Stage(opponent, games)], seed=seed, enqueue=False)
     claimed = run_claim(run.pk)
     assert claimed is not None
     run_execute(claimed)

@@ -53,6 +53,12 @@ class Cabinet:
         class_of = {move: members for members in classes for move in members}
         return tuple(class_of[move] for move in self.game.legal_moves(box_position))
 
+    def slot_of(self, box_position: Any, move: Any) -> int:
+        """The slot whose beads stand for this legal move of the printed position."""
+        if self.rule.merge_symmetric_moves:
+            return next(slot for slot, members in enumerate(self.slots(box_position)) if move in members)
+        return self.game.legal_moves(box_position).index(move)
+
     def slot_moves(self, position: Any) -> tuple[tuple[Any, ...], ...]:
         """For each slot of the box opened here the moves *on this board* it stands for, in the order of the rules."""
         placement, legal = self.placement(position), self.game.legal_moves(position)

@@ -26,6 +26,14 @@ class Tally:
             case Result.LOSS:
                 self.losses += 1
 
+    def mirrored(self) -> "Tally":
+        """The same games for the other side."""
+        return Tally(wins=self.losses, draws=self.draws, losses=self.wins)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """These games and those."""
+        return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
     @property
     def games(self) -> int:
         """All games."""

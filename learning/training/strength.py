@@ -104,7 +104,7 @@ def against_machine(memory: Memory, other: Memory) -> Expected:
     if other.table.graph is graph:
         return expected(graph, cabinet.side, machine_policy(memory), machine_policy(other))
     raw = graph_compile(cabinet.game, reduced=False)
-    ours, theirs = (readable_policy(raw, _readable(m)) for m in (memory, other))
+    ours, theirs = (readable_policy(raw, readable_machine(m)) for m in (memory, other))
     return expected(raw, cabinet.side, ours, theirs)
 
 
@@ -132,7 +132,8 @@ def _of_side(value: Floats, side: Side) -> Expected:
     return Expected(win=float(value[side]), draw=float(value[2]), loss=float(value[side.other]))
 
 
-def _readable(memory: Memory) -> Menace:
+def readable_machine(memory: Memory) -> Menace:
+    """The same machine, readable; an independent copy."""
     cabinet = memory.table.cabinet
     boxes = {
         key: [int(count) for count in memory.beads[memory.slots(box)]] for box, key in enumerate(memory.table.keys)

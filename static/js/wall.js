@@ -16,8 +16,15 @@ const EXTRA = 300;
 const WHOLE = 600;
 
 export class Wall {
-  /** @param {HTMLElement} root  @param {object} layout the game's layout  @param {object[]} boxes the machine's boxes  @param {{position, slot}|null} drawn the last bead drawn */
-  constructor(root, layout, boxes, drawn, title) {
+  /**
+   * @param {HTMLElement} root
+   * @param {object} layout the game's layout
+   * @param {object[]} boxes the machine's boxes
+   * @param {{position, slot}|null} drawn the last bead drawn
+   * @param {string} title the machine's name
+   * @param {{isOneShelf: boolean}} options whether the boxes stand in the order given, whatever their move
+   */
+  constructor(root, layout, boxes, drawn, title, { isOneShelf = false } = {}) {
     this.root = root;
     this.layout = layout;
     this.title = title;
@@ -30,19 +37,21 @@ export class Wall {
     this.extra = boxes.length <= WHOLE ? Infinity : EXTRA;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
-    const byMove = Map.groupBy ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number) : groups(boxes);
+    const byMove = isOneShelf ? new Map([[0, boxes.keys()]]) : Map.groupBy ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number) : groups(boxes);
     this.shelves = [...byMove].sort(([a], [b]) => a - b).map(([move, members]) => this.#shelf(move, [...members]));
     root.replaceChildren(...this.shelves.flatMap(({ title: heading, list }) => [heading, list]), this.peek);
-    root.addEventListener("keydown", (event) => this.#key(event));
-    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#look(event.target.closest(".wall-box")));
-    root.addEventListener("pointerleave", () => this.#look(null));
+    this.life = new AbortController();
+    const { signal } = this.life;
+    root.addEventListener("keydown", (event) => this.#key(event), { signal });
+    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#look(event.target.closest(".wall-box")), { signal });
+    root.addEventListener("pointerleave", () => this.#look(null), { signal });
     root.addEventListener("focusin", (event) => {
       const link = event.target.closest(".wall-box");
       if (!link) return;
       this.#activate(Number(link.dataset.at));
       if (link.matches(":focus-visible")) this.#look(link);
-    });
-    root.addEventListener("focusout", () => this.#look(null));
+    }, { signal });
+    root.addEventListener("focusout", () => this.#look(null), { signal });
     let isDue = false;
     const later = () => {
       if (isDue) return;
@@ -52,13 +61,26 @@ export class Wall {
         this.#paint();
       });
     };
-    addEventListener("scroll", later, { passive: true });
-    new ResizeObserver(() => {
+    addEventListener("scroll", later, { passive: true, signal });
+    const size = new ResizeObserver(() => {
+      if (root.clientWidth === this.width) return;
       this.#measure();
       later();
-    }).observe(root);
+    });
+    size.observe(root);
+    signal.addEventListener("abort", () => size.disconnect());
     this.#measure();
     this.#paint();
+  }
+
+  /** Lets go of the page: another wall is about to hang in this place. */
+  destroy() {
+    this.life.abort();
+  }
+
+  /** Draws every box in sight again, after all of them may have changed. */
+  refresh() {
+    for (const [at, item] of this.items) this.#fill(item.firstElementChild, at);
   }
 
   /** All beads of the machine. */
@@ -88,16 +110,16 @@ export class Wall {
   }
 
   #shelf(move, members) {
-    const name = move ? `${ordinal(move)} move` : "boxes";
     return {
       members,
-      title: html("h3", { class: "wall-row-title", id: `shelf-${move}` }, `Its ${name}`, html("span", { class: "soft" }, count(members.length, "box", "boxes"))),
+      title: html("h3", { class: "wall-row-title", id: `shelf-${move}` }, move ? `Its ${ordinal(move)} move` : "The most first", html("span", { class: "soft" }, count(members.length, "box", "boxes"))),
       list: html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` }),
     };
   }
 
   #measure() {
-    const width = this.root.clientWidth || 320;
+    this.width = this.root.clientWidth;
+    const width = this.width || 320;
     this.columns = Math.max(1, Math.floor((width + BOX.gap) / (BOX.width + BOX.gap)));
     this.step = { x: (width + BOX.gap) / this.columns, y: BOX.height + BOX.shelf + 6 };
     for (const shelf of this.shelves) {
@@ -243,10 +265,11 @@ export class Wall {
 }
 
 /** How sure a box is: "none" never opened, "empty", or 0 (every bead alike) to 4 (one bead for certain). */
-export function certainty({ beads, draws }) {
+export function certainty({ beads, draws, start }) {
   const total = beads.reduce((sum, n) => sum + n, 0);
   if (!total) return "empty";
-  if (!draws.some((n) => n > 0)) return "none";
+  // In the past it is not known how often a box had been opened; only whether it had changed.
+  if (draws ? !draws.some((n) => n > 0) : beads.every((n, at) => n === start[at])) return "none";
   if (beads.length < 2) return 4;
   const alike = 1 / beads.length;
   return Math.min(4, Math.floor(((Math.max(...beads) / total - alike) / (1 - alike)) * 5));
@@ -255,9 +278,9 @@ export function certainty({ beads, draws }) {
 /** A box in words. */
 export function boxWords(box, drawn) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
-  const times = box.draws.reduce((sum, n) => sum + n, 0);
+  const times = box.draws?.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
-  const often = times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}` : "not opened yet";
+  const often = !box.draws ? "at that time" : times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}` : "not opened yet";
   const isAlike = box.beads.every((beads) => beads === box.beads[0]);
   const likes = !total ? "no bead left" : isAlike ? "every move alike" : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
   return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.`;

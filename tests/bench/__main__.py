@@ -23,6 +23,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "stored-run": stored.fifty_thousand_games,
     "live-move": stored.live_move,
     "match-page": stored.match_page,
+    "page-of-boxes": stored.page_of_boxes,
 }
 
 

@@ -7,13 +7,14 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.utils import timezone
 
 from games import services
-from games.models import Ply, Room
+from games.models import ApiToken, Ply, Room
 from games.selectors import room_view
 from games.services import Seated
 from menace_site.asgi import application
-from tests.factories import guest, house, room
+from tests.factories import guest, house, person, room, user
 
 # Closes the connection of its thread, as the consumers do.
 in_db = database_sync_to_async
@@ -28,8 +29,10 @@ class Socket(WebsocketCommunicator):
     send_input = ApplicationCommunicator.send_input
     receive_output = ApplicationCommunicator.receive_output
 
-    def __init__(self, code: str, token: str = "") -> None:
+    def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
         headers = [] if token else [(b"origin", b"http://localhost")]
+        if bearer:
+            headers = [(b"authorization", f"Bearer {bearer}".encode())]
         query = f"?seat_token={token}" if token else ""
         super().__init__(application, f"/api/rooms/{code}/ws{query}", headers)
 
@@ -190,3 +193,42 @@ async def test_too_many_frames_are_slowed_down() -> None:
     refused = [frame for frame in kinds if frame["type"] == "error"]
     assert refused
     assert {frame["data"]["code"] for frame in refused} == {"too_many_frames"}
+
+
+def token_of(account: Any, *scopes: str) -> str:
+    return services.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
+
+
+async def test_a_program_plays_its_accounts_seat_with_a_token_that_may() -> None:
+    account = await in_db(user)()
+    seated = await make("human", who=person(account))
+    await in_db(services.room_join)(code=seated.room.code, person=guest(2))
+    token = await in_db(token_of)(account, "read", "play")
+    async with Socket(seated.room.code, bearer=token) as robot:
+        assert (await robot.expect("joined"))["role"] == "X"
+        await robot.frame("move", {"move": "5"})
+        assert (await robot.expect("state"))["ply"] == 1
+        await in_db(ApiToken.objects.update)(revoked_at=timezone.now())
+        await robot.frame("resign")
+        assert (await robot.expect("error"))["code"] == "token_revoked"
+    assert (await in_db(room_view)(seated.room))["status"] == "playing"
+
+
+@pytest.mark.parametrize(("scopes", "code"), [(["play"], "scope_missing"), ([], "token_invalid")])
+async def test_a_token_that_may_not_look_sees_no_room(scopes: list[str], code: str) -> None:
+    account = await in_db(user)()
+    seated = await make("human", who=person(account))
+    token = await in_db(token_of)(account, *scopes) if scopes else "nonsense"
+    async with Socket(seated.room.code, bearer=token) as robot:
+        assert (await robot.expect("error"))["code"] == code
+        assert (await robot.receive_output(timeout=5))["type"] == "websocket.close"
+
+
+async def test_a_token_that_may_only_look_moves_nothing() -> None:
+    account = await in_db(user)()
+    seated = await make("perfect", who=person(account))
+    async with Socket(seated.room.code, bearer=await in_db(token_of)(account, "read")) as robot:
+        await robot.expect("joined")
+        await robot.frame("move", {"move": "5"})
+        assert (await robot.expect("error"))["code"] == "scope_missing"
+    assert not await in_db(Ply.objects.exists)()

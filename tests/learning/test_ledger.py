@@ -18,7 +18,7 @@ from learning.machines.rule import OpenBoxes, Rule, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.runner import run_claim, run_execute
 from learning.selectors import ledger_errors
-from learning.services import machine_clone, machine_create, training_run_start
+from learning.services import Stage, machine_clone, machine_create, training_run_start
 from learning.storage import memory_load
 from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, trained, user
 
@@ -199,7 +199,7 @@ class TestDatabase:
         self.refused("machine_games_add_up", lambda: Machine.objects.filter(pk=learner.pk).update(n_wins=1))
 
     def test_a_run_is_never_overdone(self) -> None:
-        run = training_run_start(machine=machine().slug, opponent="random", games=10, seed=1, enqueue=False)
+        run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
         self.refused("run_not_overdone", lambda: TrainingRun.objects.filter(pk=run.pk).update(games_done=11, n_wins=11))
 
 
@@ -228,7 +228,7 @@ def test_a_copy_begins_a_ledger_of_its_own() -> None:
 def test_twenty_matches_and_two_runs_at_once_lose_nothing_and_never_deadlock() -> None:
     learner = machine()
     runs = [
-        training_run_start(machine=learner.slug, opponent=opponent, games=200_000, seed=seed, enqueue=False)
+        training_run_start(machine=learner.slug, stages=[Stage(opponent, 200_000)], seed=seed, enqueue=False)
         for seed, opponent in ((1, "random"), (2, "perfect"))
     ]
     faults: list[BaseException] = []

@@ -41,7 +41,7 @@ class TestPages:
         play_out(factories.room("machine", side=Side.SECOND, machine=learner.slug).room.code, guest())
         recent = client.get(f"/machines/{learner.pk}").context["recent"]
         assert [line["result"] in ("win", "draw", "loss") for line in recent] == [True, False]
-        assert "1,000 games against random" in recent[1]["sentence"]
+        assert "Trained 1,000 games" in recent[1]["sentence"]
 
     def test_the_strength_follows_the_beads(self) -> None:
         learner = machine(Side.FIRST, "michie-1961")

@@ -14,21 +14,26 @@ from games.models import Room
 from games.rules.base import Side
 from learning import runner, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
+from learning.kernels.random_source import RandomSource
 from learning.models import Lesson, Machine, RunStatus, TrainingRun
-from learning.runner import Pace, RunLostError, run_chunk, run_claim, run_execute
-from learning.selectors import ledger_errors, machine_strength
-from learning.services import machine_update, training_run_cancel, training_run_start
-from learning.storage import memory_load
+from learning.opponents.registry import OPPONENTS
+from learning.runner import Pace, RunLostError, curve_marks, run_chunk, run_claim, run_execute
+from learning.selectors import ledger_errors, machine_strength, run_curve, strength_of
+from learning.services import Stage, machine_update, training_run_cancel, training_run_start
+from learning.storage import memory_load, table_of
+from learning.training.batch import train, train_against_machine
+from learning.training.memory import Memory
 from menace_site.processes import is_dead, wait_until
 from tests.conftest import StartWorker
-from tests.factories import guest, house, in_memory, machine, room, trained
+from tests.factories import guest, house, in_memory, machine, room, trained, user
 from tests.games.test_hostile import at_once
 
 pytestmark = pytest.mark.django_db
 
 
 def started(learner: Machine, games: int = 5000, opponent: str = "random", **options: Any) -> TrainingRun:
-    return training_run_start(machine=learner.slug, opponent=opponent, games=games, seed=3, enqueue=False, **options)
+    stages = [Stage(opponent, games, **options)]
+    return training_run_start(machine=learner.slug, stages=stages, seed=3, enqueue=False)
 
 
 def claimed(run: TrainingRun) -> TrainingRun:
@@ -109,7 +114,7 @@ def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pyte
 def test_two_machines_train_against_each_other(learns: bool) -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
     before = beads(second)
-    run = run_execute(claimed(started(first, 3000, second.slug, opponent_learns=learns)))
+    run = run_execute(claimed(started(first, 3000, second.slug, learns=learns)))
     assert run.games_done == 3000
     second.refresh_from_db()
     assert second.n_games == (3000 if learns else 0)
@@ -119,20 +124,23 @@ def test_two_machines_train_against_each_other(learns: bool) -> None:
 
 def test_training_against_the_other_side_from_the_second_players_view() -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
-    run = run_execute(claimed(started(second, 1000, first.slug, opponent_learns=True)))
+    run = run_execute(claimed(started(second, 1000, first.slug, learns=True)))
     first.refresh_from_db()
     assert (run.n_wins, run.n_draws, run.n_losses) == (first.n_losses, first.n_draws, first.n_wins)
 
 
-REFUSED = [
+REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"machine": "nowhere"}, MachineNotFoundError),
-    ({"opponent": "nobody"}, MachineNotFoundError),
-    ({"games": 0}, TrainingRefusedError),
-    ({"games": 10**12}, TrainingRefusedError),
+    ({"stages": [Stage("nobody", 1)]}, MachineNotFoundError),
+    ({"stages": []}, TrainingRefusedError),
+    ({"stages": [Stage("random", 1)] * 21}, TrainingRefusedError),
+    ({"stages": [Stage("random", 0)]}, TrainingRefusedError),
+    ({"stages": [Stage("random", 10), Stage("perfect", -1)]}, TrainingRefusedError),
+    ({"stages": [Stage("random", 10**12)]}, TrainingRefusedError),
     ({"seed": -1}, TrainingRefusedError),
     ({"seed": 1 << 63}, TrainingRefusedError),
-    ({"opponent": "same"}, MachineWrongSideError),
-    ({"opponent": "raw"}, TrainingRefusedError),
+    ({"stages": [Stage("same", 1)]}, MachineWrongSideError),
+    ({"stages": [Stage("raw", 1)]}, TrainingRefusedError),
 ]
 
 
@@ -141,11 +149,47 @@ def test_a_run_that_cannot_be_done_is_refused_and_not_stored(wrong: dict[str, An
     machine(Side.FIRST, slug="learner")
     machine(Side.FIRST, slug="same")
     machine(Side.SECOND, "apl-notebook", slug="raw")
-    right: dict[str, Any] = {"machine": "learner", "opponent": "random", "games": 1, "seed": 1, "enqueue": False}
+    right: dict[str, Any] = {"machine": "learner", "stages": [Stage("random", 1)], "seed": 1, "enqueue": False}
     with pytest.raises(error):
         training_run_start(**{**right, **wrong})
     assert not TrainingRun.objects.exists()
     training_run_start(**right)
+
+
+def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
+    learner, other = machine(Side.FIRST), machine(Side.SECOND)
+    stages = [Stage("random", 300), Stage("perfect", 500), Stage(other.slug, 200, learns=True)]
+    run = claimed(training_run_start(machine=learner.slug, stages=stages, seed=3, enqueue=False))
+    while run.status == RunStatus.RUNNING:
+        run = run_chunk(run, Pace(n_games=130))
+    memory, rng = Memory.fresh(table_of(learner)), RandomSource(3)
+    train(memory, OPPONENTS["random"], 300, rng)
+    train(memory, OPPONENTS["perfect"], 500, rng)
+    train_against_machine(memory, Memory.fresh(table_of(other)), 200, rng, opponent_learns=True)
+    assert (memory_load(learner).beads == memory.beads).all()
+    other.refresh_from_db()
+    assert other.n_games == 200
+    assert ledger_errors() == []
+
+
+def test_the_curve_is_exact_and_the_same_however_the_run_was_cut() -> None:
+    whole = run_execute(claimed(started(machine(Side.FIRST))))
+    pieces = claimed(started(machine(Side.FIRST)))
+    while pieces.status == RunStatus.RUNNING:
+        pieces = run_chunk(pieces, Pace(n_games=333))
+    assert run_curve(whole) == run_curve(pieces)
+    games = [point["games"] for point in run_curve(whole)]
+    assert games == curve_marks(5000)
+    assert (games[0], games[-1], len(games)) == (0, 5000, 61)
+    for point in run_curve(whole)[::20]:
+        memory = Memory.fresh(table_of(whole.machine))
+        train(memory, OPPONENTS["random"], point["games"], RandomSource(3))
+        assert point["strength"] == strength_of(memory)
+
+
+def test_a_short_run_has_a_point_for_every_game() -> None:
+    assert curve_marks(3) == [0, 1, 2, 3]
+    assert curve_marks(1) == [0, 1]
 
 
 def test_a_frozen_machine_is_not_trained() -> None:
@@ -169,11 +213,11 @@ def test_the_reaper_knocks_for_runs_that_wait_too_long_or_were_left(monkeypatch:
 
 def test_the_pace_follows_the_machine() -> None:
     pace = Pace(n_games=1000)
-    pace.adapt(0.05)
+    pace.adapt(1000, 0.05)
     assert pace.n_games == 2000
-    pace.adapt(0.2)
+    pace.adapt(2000, 0.2)
     assert pace.n_games == 1000
-    pace.adapt(0.0)
+    pace.adapt(1000, 0.0)
     assert pace.n_games == 4000, "never more than four times as many"
 
 
@@ -217,7 +261,7 @@ def test_a_run_whose_workers_are_killed_three_times_ends_with_the_beads_of_an_un
 ) -> None:
     games = 40_000_000
     learner = machine()
-    run = training_run_start(machine=learner.slug, opponent="random", games=games, seed=3)
+    run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3)
     for part in (1, 2, 3):
         worker = start_worker()
         tasks.training_runs_reap()
@@ -238,10 +282,14 @@ def done(run: TrainingRun) -> int:
     return run.games_done
 
 
+def staff() -> Any:
+    return user("staff", is_staff=True)
+
+
 def test_freezing_a_machine_stops_its_run_and_says_why() -> None:
     learner = machine()
     run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
-    machine_update(machine_id=learner.pk, learns=False)
+    machine_update(user=staff(), machine_id=learner.pk, learns=False)
     run = run_execute(run)
     assert (run.status, run.games_done) == (RunStatus.CANCELLED, 1000)
     assert "frozen" in run.error
@@ -263,7 +311,7 @@ def test_a_lesson_at_the_moment_of_a_save_in_the_admin_keeps_its_totals(client: 
     stale = Machine.objects.get(pk=learner.pk)
     trained(learner)
     stale.name = "Renamed"
-    machine_update(machine_id=stale.pk, name=stale.name)
+    machine_update(user=staff(), machine_id=stale.pk, name=stale.name)
     learner.refresh_from_db()
     assert (learner.name, learner.n_games, learner.n_lessons) == ("Renamed", 1000, 1)
 
@@ -271,7 +319,7 @@ def test_a_lesson_at_the_moment_of_a_save_in_the_admin_keeps_its_totals(client: 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_can_be_started_while_its_machines_learn_without_a_deadlock() -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
-    run = claimed(started(first, 3_000_000, second.slug, opponent_learns=True))
+    run = claimed(started(first, 3_000_000, second.slug, learns=True))
     starts = [lambda: [started(second, 1, first.slug) for _ in range(60)] for _ in range(2)]
     assert at_once(lambda: run_execute(run), *starts) == []
     assert ledger_errors() == []

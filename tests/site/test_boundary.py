@@ -126,6 +126,7 @@ class Refusing(APIView):
     """Refuses in the way that its test asks for."""
 
     authentication_classes = ()
+    permission_classes = ()
     error: Exception | None = None
 
     def post(self, request: Any) -> None:

@@ -10,7 +10,7 @@ from games.exceptions import PlayError
 from learning.management.progress import Progress
 from learning.models import RunStatus
 from learning.runner import run_claim, run_execute
-from learning.services import training_run_cancel, training_run_start
+from learning.services import Stage, training_run_cancel, training_run_start
 
 
 class Command(BaseCommand):
@@ -32,10 +32,8 @@ class Command(BaseCommand):
         try:
             run = training_run_start(
                 machine=options["machine"],
-                opponent=options["opponent"],
-                games=options["games"],
+                stages=[Stage(options["opponent"], options["games"], learns=options["opponent_learns"])],
                 seed=seed,
-                opponent_learns=options["opponent_learns"],
                 enqueue=False,
             )
         except PlayError as error:

@@ -10,6 +10,7 @@ from learning.kernels.random_source import RandomSource
 from learning.machines.rule import Rule
 from learning.opponents.registry import OPPONENTS
 from learning.training.batch import train, train_against_machine
+from learning.training.contest import contest
 from learning.training.memory import Memory
 from learning.training.strength import against_opponent, visit_probability, worst_case
 from learning.training.tables import boxes_compile
@@ -27,6 +28,7 @@ class Command(BaseCommand):
         rng = RandomSource(1)
         train(first, OPPONENTS["random"], 1, rng)
         train_against_machine(first, second, 1, rng, opponent_learns=True)
+        contest(game, first, second, 1, rng)
         against_opponent(first, OPPONENTS["random"])
         worst_case(first)
         visit_probability(first, OPPONENTS["random"])

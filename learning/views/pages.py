@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from games.models import Match
@@ -23,6 +24,7 @@ from games.selectors import (
     role_of,
 )
 from learning import selectors
+from learning.access import is_master, machine_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
 from learning.machines.presets import PRESETS
@@ -54,7 +56,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
 def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     """All boxes of a machine, its record and its exact strength."""
     try:
-        machine = selectors.machine_seen(machine_id, request.user)
+        machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return _not_found(request, error)
     boxes = selectors.box_list_view(machine)
@@ -81,7 +83,10 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "boxes": boxes,
         "game": game_view(machine.rules),
         "drawn": selectors.draw_last(machine),
-        "recent": [_recent(lesson) for lesson in selectors.lesson_list_recent(machine)],
+        "is_master": is_master(request.user, machine),
+        "is_public": machine.is_public,
+        "runs": selectors.run_list_open(machine),
+        "recent": [lesson_line(lesson) for lesson in selectors.lesson_list_recent(machine)],
     }
     return render(request, "learning/machine.html", context)
 
@@ -90,7 +95,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
 def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpResponse:
     """One box and every change of its beads."""
     try:
-        machine = selectors.machine_seen(machine_id, request.user)
+        machine = machine_for(request.user, machine_id)
         box = selectors.box_get(machine, position)
     except (MachineNotFoundError, BoxNotFoundError) as error:
         return _not_found(request, error)
@@ -173,16 +178,15 @@ def _card(machine: Machine) -> dict[str, Any]:
     return {**_card_facts(machine), "strength": selectors.machine_strength(machine)}
 
 
-def _recent(lesson: Lesson) -> dict[str, Any]:
+def lesson_line(lesson: Lesson) -> dict[str, Any]:
     """A lesson as a line of the machine's record."""
     if lesson.kind == LessonKind.TRAINING:
         games = lesson.n_wins + lesson.n_draws + lesson.n_losses
-        against = lesson.run.opponent_machine or lesson.run.opponent if lesson.run else "nobody"
         sentence = (
-            f"Trained {games:,} games against {against}: "
-            f"{lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
+            f"Trained {games:,} games: {lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
         )
-        return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
+        address = reverse("run", args=[lesson.run_id])
+        return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
     url = lesson.match.room.get_absolute_url() if lesson.match else None
@@ -192,12 +196,11 @@ def _recent(lesson: Lesson) -> dict[str, Any]:
 def _change(change: Any, slots: list[dict[str, Any]]) -> dict[str, Any]:
     """A change of a box as a line of its history."""
     lesson = change.lesson
-    line = {"sentence": "Filled again: it was empty."} if lesson.kind == LessonKind.REFILL else _recent(lesson)
-    url = lesson.match.room.get_absolute_url() if lesson.match else None
+    line = lesson_line(lesson)
     return {
         "when": lesson.created_at,
-        "cause": line["sentence"],
-        "url": url,
+        "cause": "Filled again: it was empty." if lesson.kind == LessonKind.REFILL else line["sentence"],
+        "url": line["url"],
         "changes": list(_bead_changes(change.deltas, slots)),
         "after": change.after,
     }

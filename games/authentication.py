@@ -1,0 +1,89 @@
+"""Programs that act for an account: the Bearer token of a request or a socket, and what its scopes allow."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from games.exceptions import PlayError, TokenScopeError
+from games.models import ApiToken
+from games.services import token_read
+
+SessionStore = import_module(settings.SESSION_ENGINE).SessionStore
+
+
+def bearer_of(authorization: str) -> str | None:
+    """The token of an ``Authorization`` header; ``None`` when it is no Bearer's."""
+    kind, _, text = authorization.strip().partition(" ")
+    return text.strip() if kind.lower() == "bearer" else None
+
+
+class BearerAuthentication(BaseAuthentication):
+    """``Authorization: Bearer <token>``. A token that does not count is refused, never taken for a guest."""
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+        text = bearer_of(request.headers.get("Authorization", ""))
+        if text is None:
+            return None
+        try:
+            token = token_read(text=text)
+        except PlayError as error:
+            raise AuthenticationFailed(str(error), code=error.code) from None
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class ScopePermission(BasePermission):
+    """A token needs ``read`` to look, and the view's ``needs_scope`` (``train`` unless it says) for everything else.
+
+    Who is logged in, or a guest, has no scopes; what they may do is decided elsewhere.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        token = request.auth
+        if not isinstance(token, ApiToken):
+            return True
+        needed = "read" if request.method in SAFE_METHODS else getattr(view, "needs_scope", "train")
+        if needed not in token.scopes:
+            raise TokenScopeError(f"This token lacks the scope {needed}. Make another on your account page.")
+        return True
+
+
+def session_of_scope(scope: dict[str, Any]) -> Any:
+    """The session of a socket as it is stored now; ``None`` without one, and for a program with a Bearer token."""
+    session = scope.get("session")
+    if _bearer_of_scope(scope) is not None or session is None or not session.session_key:
+        return None
+    return SessionStore(session.session_key)
+
+
+def user_of_scope(scope: dict[str, Any], needs: str = "read") -> Any:
+    """The account behind a socket now: by session, or by the Bearer token of its handshake. Touches the database.
+
+    Raises:
+        TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
+    """
+    text = _bearer_of_scope(scope)
+    if text is not None:
+        return token_read(text=text, scope=needs).user
+    session = session_of_scope(scope)
+    if session is None:
+        return AnonymousUser()
+    request = HttpRequest()
+    request.session = session
+    return get_user(request)
+
+
+def _bearer_of_scope(scope: dict[str, Any]) -> str | None:
+    return bearer_of(dict(scope.get("headers", [])).get(b"authorization", b"").decode("latin1"))

@@ -1,0 +1,1 @@
+"""The REST API, by subject: each parses, calls one service or selector, answers."""

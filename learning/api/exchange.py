@@ -1,0 +1,128 @@
+"""Machines as files: take one away, bring one in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.exceptions import MalformedError
+from games.rules.base import Side
+from games.throttles import StartThrottle
+from learning import selectors, services
+from learning.access import machine_for
+from learning.exchange.registry import FORMATS, MAX_BYTES
+from learning.serializers import MachineSerializer
+
+_FORMAT = OpenApiParameter("format", str, enum=list(FORMATS))
+
+
+class FileFormatNegotiation(DefaultContentNegotiation):
+    """Here ``?format=`` names the format of the file, not of the answer."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class WholeBodyParser(BaseParser):
+    """The body as it came: a refusal names the lines of the file."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        return stream.read(MAX_BYTES + 1)
+
+
+class JsonFileParser(WholeBodyParser):
+    """A JSON body is the file."""
+
+    media_type = "application/json"
+
+
+class CsvFileParser(WholeBodyParser):
+    """A CSV body is the file."""
+
+    media_type = "text/csv"
+
+
+class ImportOptionsSerializer(serializers.Serializer[Any]):
+    """What a file may leave unsaid."""
+
+    format = serializers.ChoiceField(choices=list(FORMATS), required=False, help_text="Told by the file if left out.")
+    name = serializers.CharField(max_length=80, required=False, allow_blank=True)
+    game = serializers.SlugField(max_length=40, required=False)
+    side = serializers.ChoiceField(choices=[0, 1], required=False, help_text="For files that hold both sides.")
+    preset = serializers.SlugField(max_length=40, required=False, help_text="Whose rule it follows from now on.")
+
+
+class MachineExportView(APIView):
+    """A machine as a file."""
+
+    content_negotiation_class = FileFormatNegotiation
+
+    @extend_schema(parameters=[_FORMAT], responses={(200, "application/json"): OpenApiTypes.OBJECT})
+    def get(self, request: Request, ref: str) -> HttpResponse:
+        """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
+        machine = machine_for(request.user, ref)
+        file = selectors.machine_export(machine, request.query_params.get("format") or "native")
+        answer = HttpResponse(file.text, content_type=f"{file.media_type}; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="{file.name}"'
+        return answer
+
+
+class MachineImportView(APIView):
+    """A machine from a file."""
+
+    content_negotiation_class = FileFormatNegotiation
+    parser_classes = [JsonFileParser, CsvFileParser, MultiPartParser]
+    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_scope = "training"
+
+    @extend_schema(
+        request={
+            "application/json": OpenApiTypes.OBJECT,
+            "text/csv": OpenApiTypes.STR,
+            "multipart/form-data": {
+                "type": "object",
+                "properties": {"file": {"type": "string", "format": "binary"}},
+                "required": ["file"],
+            },
+        },
+        parameters=[ImportOptionsSerializer],
+        responses={201: MachineSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Bring a machine in: the body is the file (up to 4 MB), or the part ``file`` of a form. All or nothing."""
+        content, fields = _content(request)
+        serializer = ImportOptionsSerializer(data={**request.query_params.dict(), **fields})
+        serializer.is_valid(raise_exception=True)
+        options = serializer.validated_data
+        side = options.get("side")
+        machine = services.machine_import(
+            user=request.user,
+            content=content,
+            form=options.get("format", ""),
+            game=options.get("game", ""),
+            side=None if side is None else Side(side),
+            preset=options.get("preset", ""),
+            name=options.get("name", ""),
+        )
+        return Response(MachineSerializer(machine).data, status=201)
+
+
+def _content(request: Request) -> tuple[bytes, dict[str, Any]]:
+    """The file of a request, and the fields of the form that it came in."""
+    data: Any = request.data
+    if isinstance(data, bytes):
+        return data, {}
+    file = request.FILES.get("file")
+    if file is None:
+        raise MalformedError("file: is missing.")
+    fields = {name: value for name, value in data.dict().items() if name != "file"}
+    return file.read(MAX_BYTES + 1), fields

@@ -1,0 +1,151 @@
+"""Machines, their boxes and their strength: parse, call one service or selector, answer."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView, ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from learning import selectors, services
+from learning.access import machine_for, machines_visible
+from learning.filters import BoxFilter, MachineFilter
+from learning.models import Box, Machine
+from learning.serializers import (
+    BoxDetailSerializer,
+    BoxSerializer,
+    MachineCloneSerializer,
+    MachineCreateSerializer,
+    MachineSerializer,
+    MachineUpdateSerializer,
+    StrengthSerializer,
+)
+
+HISTORY_MOST = 200
+
+
+def parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
+    """The body of a request as typed values, or a refusal that names the field."""
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data: dict[str, Any] = serializer.validated_data
+    return data
+
+
+class MachineListView(ListAPIView[Machine]):
+    """Machines that may be seen: public ones, and one's own."""
+
+    serializer_class = MachineSerializer
+    filterset_class = MachineFilter
+    queryset = Machine.objects.none()
+
+    def get_queryset(self) -> QuerySet[Machine]:
+        """In order of their making."""
+        return machines_visible(self.request.user).select_related("owner").order_by("pk")
+
+    @extend_schema(request=MachineCreateSerializer, responses={201: MachineSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a machine from a preset or from a rule of its own."""
+        data = parsed(MachineCreateSerializer, request)
+        machine = services.machine_make(user=request.user, is_public=data.pop("public"), **data)
+        return Response(MachineSerializer(machine).data, status=201)
+
+
+class MachineView(APIView):
+    """One machine."""
+
+    @extend_schema(responses={200: MachineSerializer})
+    def get(self, request: Request, ref: str) -> Response:
+        """The machine, by id or slug."""
+        return Response(MachineSerializer(machine_for(request.user, ref)).data)
+
+    @extend_schema(request=MachineUpdateSerializer, responses={200: MachineSerializer})
+    def patch(self, request: Request, ref: str) -> Response:
+        """Rename, describe, freeze or resume, publish or hide."""
+        machine = machine_for(request.user, ref, to="edit")
+        data = parsed(MachineUpdateSerializer, request)
+        machine = services.machine_update(user=request.user, machine_id=machine.pk, **data)
+        return Response(MachineSerializer(machine).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, ref: str) -> Response:
+        """Delete the machine with its boxes, its ledger and its training runs."""
+        services.machine_delete(user=request.user, machine_id=machine_for(request.user, ref, to="edit").pk)
+        return Response(status=204)
+
+
+class MachineCloneView(APIView):
+    """Copies a machine."""
+
+    @extend_schema(request=MachineCloneSerializer, responses={201: MachineSerializer})
+    def post(self, request: Request, ref: str) -> Response:
+        """Copy a machine that may be seen, as it stands; the copy belongs to who asks."""
+        machine = machine_for(request.user, ref)
+        data = parsed(MachineCloneSerializer, request)
+        copy = services.machine_copy(user=request.user, machine_id=machine.pk, **data)
+        return Response(MachineSerializer(copy).data, status=201)
+
+
+class MachineResetView(APIView):
+    """Lays a machine's boxes out again."""
+
+    @extend_schema(request=None, responses={200: MachineSerializer})
+    def post(self, request: Request, ref: str) -> Response:
+        """Lay the boxes out as the rule says; everything the machine has learnt is lost."""
+        machine = machine_for(request.user, ref, to="edit")
+        machine = services.machine_reset(user=request.user, machine_id=machine.pk)
+        return Response(MachineSerializer(machine).data)
+
+
+class MachineStrengthView(APIView):
+    """What a machine is worth."""
+
+    @extend_schema(responses={200: StrengthSerializer})
+    def get(self, request: Request, ref: str) -> Response:
+        """Exact win, draw and loss against random, win-block and perfect play, and in the worst case."""
+        return Response(selectors.machine_strength(machine_for(request.user, ref)))
+
+
+class BoxListView(GenericAPIView[Box]):
+    """The boxes of a machine."""
+
+    serializer_class = BoxSerializer
+    filterset_class = BoxFilter
+    queryset = Box.objects.none()
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine whose boxes are asked for."""
+        return machine_for(self.request.user, self.kwargs["ref"])
+
+    @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})
+    def get(self, request: Request, ref: str) -> Response:
+        """A page of boxes, in order of play unless asked for otherwise."""
+        boxes = self.filter_queryset(self.machine.boxes.all())
+        page: Any = self.paginate_queryset(boxes)
+        entries = BoxSerializer(page, many=True, context={"cabinet": self.machine.cabinet}).data
+        return self.get_paginated_response(entries)
+
+
+class BoxView(APIView):
+    """The box that a position opens."""
+
+    @extend_schema(responses={200: BoxDetailSerializer})
+    def get(self, request: Request, ref: str, position: str) -> Response:
+        """The box, for each legal move of the position as asked its slot, beads and probability, and the history."""
+        machine = machine_for(request.user, ref)
+        box = selectors.box_get(machine, position)
+        why = selectors.why_view(machine, position)
+        answer = {
+            "asked": position,
+            "symmetry": why["symmetry"],
+            "box": box,
+            "moves": why["moves"],
+            "history": selectors.box_history(box)[:HISTORY_MOST],
+        }
+        return Response(BoxDetailSerializer(answer, context={"cabinet": machine.cabinet}).data)

@@ -1,0 +1,72 @@
+"""Training runs: start, watch, cancel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.throttles import StartThrottle
+from learning import services
+from learning.access import run_for, runs_visible
+from learning.api.machines import parsed
+from learning.exceptions import RunOverError
+from learning.filters import RunFilter
+from learning.models import TrainingRun
+from learning.selectors import run_curve, run_view
+from learning.serializers import RunDetailSerializer, RunSerializer, RunStartSerializer
+
+
+class RunListView(GenericAPIView[TrainingRun]):
+    """Training runs of machines that may be seen."""
+
+    serializer_class = RunSerializer
+    filterset_class = RunFilter
+    queryset = TrainingRun.objects.none()
+    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_scope = "training"
+
+    def get_queryset(self) -> QuerySet[TrainingRun]:
+        """Newest first."""
+        return runs_visible(self.request.user).prefetch_related("stages").order_by("-pk")
+
+    @extend_schema(operation_id="training_runs_list", responses={200: RunSerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """A page of runs, newest first, without their curves."""
+        page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response([run_view(run) for run in page])
+
+    @extend_schema(request=RunStartSerializer, responses={201: RunDetailSerializer})
+    def post(self, request: Request) -> Response:
+        """Start a run; it is done in the background."""
+        run = services.training_run_request(user=request.user, **parsed(RunStartSerializer, request))
+        return Response(_detail(run), status=201)
+
+
+class RunView(APIView):
+    """One training run."""
+
+    @extend_schema(responses={200: RunDetailSerializer})
+    def get(self, request: Request, run_id: int) -> Response:
+        """How far it is, and its curve so far."""
+        return Response(_detail(run_for(request.user, int(run_id))))
+
+
+class RunCancelView(APIView):
+    """Stops a training run."""
+
+    @extend_schema(request=None, responses={200: RunDetailSerializer})
+    def post(self, request: Request, run_id: int) -> Response:
+        """Ask the run to stop. A worker sees it within a chunk; what was learnt by then stays."""
+        if not services.training_run_stop(user=request.user, run_id=int(run_id)):
+            raise RunOverError
+        return Response(_detail(run_for(request.user, int(run_id))))
+
+
+def _detail(run: TrainingRun) -> dict[str, Any]:
+    return {**run_view(run), "curve": run_curve(run)}

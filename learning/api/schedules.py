@@ -1,0 +1,72 @@
+"""Schedules: an account sees and changes its own; to others they are not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.authentication import ScopePermission
+from learning import services_schedules
+from learning.api.machines import parsed
+from learning.filters import ScheduleFilter
+from learning.models import Schedule
+from learning.selectors_schedules import schedule_for, schedule_view, schedules_of
+from learning.serializers import ScheduleCreateSerializer, ScheduleSerializer, ScheduleUpdateSerializer
+
+
+class ScheduleListView(GenericAPIView[Schedule]):
+    """The schedules of an account."""
+
+    serializer_class = ScheduleSerializer
+    filterset_class = ScheduleFilter
+    permission_classes = [ScopePermission, IsAuthenticated]
+    queryset = Schedule.objects.none()
+
+    def get_queryset(self) -> QuerySet[Schedule]:
+        """Newest first."""
+        return schedules_of(self.request.user)
+
+    @extend_schema(operation_id="schedules_list", responses={200: ScheduleSerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """A page of schedules, newest first, each with its next five runs."""
+        page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response([schedule_view(schedule) for schedule in page])
+
+    @extend_schema(request=ScheduleCreateSerializer, responses={201: ScheduleSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a schedule of a machine that the account may train."""
+        data = parsed(ScheduleCreateSerializer, request)
+        schedule = services_schedules.schedule_create(user=request.user, **data)
+        return Response(schedule_view(schedule_for(request.user, schedule.pk)), status=201)
+
+
+class ScheduleView(APIView):
+    """One schedule."""
+
+    permission_classes = [ScopePermission, IsAuthenticated]
+
+    @extend_schema(responses={200: ScheduleSerializer})
+    def get(self, request: Request, schedule_id: int) -> Response:
+        """The schedule with its next five runs."""
+        return Response(schedule_view(schedule_for(request.user, int(schedule_id))))
+
+    @extend_schema(request=ScheduleUpdateSerializer, responses={200: ScheduleSerializer})
+    def patch(self, request: Request, schedule_id: int) -> Response:
+        """Change its time, its opponents or its seed; pause and resume it."""
+        schedule_for(request.user, int(schedule_id))
+        data = parsed(ScheduleUpdateSerializer, request)
+        schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
+        return Response(schedule_view(schedule))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, schedule_id: int) -> Response:
+        """Delete the schedule. Runs it started stay."""
+        services_schedules.schedule_delete(user=request.user, schedule_id=int(schedule_id))
+        return Response(status=204)

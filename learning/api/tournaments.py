@@ -1,0 +1,72 @@
+"""Tournaments: hold one, watch it, call it off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.throttles import StartThrottle
+from learning import services_tournaments
+from learning.api.machines import parsed
+from learning.filters import TournamentFilter
+from learning.models import Tournament
+from learning.selectors_tournaments import tournament_brief, tournament_for, tournament_view, tournaments_visible
+from learning.serializers import TournamentDetailSerializer, TournamentSerializer, TournamentStartSerializer
+
+
+class TournamentListView(GenericAPIView[Tournament]):
+    """Tournaments that may be seen."""
+
+    serializer_class = TournamentSerializer
+    filterset_class = TournamentFilter
+    queryset = Tournament.objects.none()
+    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_scope = "training"
+
+    def get_queryset(self) -> QuerySet[Tournament]:
+        """Newest first."""
+        return tournaments_visible(self.request.user)
+
+    @extend_schema(operation_id="tournaments_list", responses={200: TournamentSerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """A page of tournaments, newest first, without their standings."""
+        page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response([tournament_brief(tournament) for tournament in page])
+
+    @extend_schema(request=TournamentStartSerializer, responses={201: TournamentDetailSerializer})
+    def post(self, request: Request) -> Response:
+        """Hold a tournament; it is played in the background."""
+        data = parsed(TournamentStartSerializer, request)
+        tournament = services_tournaments.tournament_start(user=request.user, **data)
+        return Response(tournament_view(tournament), status=201)
+
+
+class TournamentView(APIView):
+    """One tournament."""
+
+    @extend_schema(responses={200: TournamentDetailSerializer})
+    def get(self, request: Request, tournament_id: int) -> Response:
+        """Standings, crosstable, ratings and pairings as they stand."""
+        return Response(tournament_view(tournament_for(request.user, int(tournament_id))))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, tournament_id: int) -> Response:
+        """Delete the tournament with its results."""
+        services_tournaments.tournament_delete(user=request.user, tournament_id=int(tournament_id))
+        return Response(status=204)
+
+
+class TournamentCancelView(APIView):
+    """Calls a tournament off."""
+
+    @extend_schema(request=None, responses={200: TournamentDetailSerializer})
+    def post(self, request: Request, tournament_id: int) -> Response:
+        """Stop it; what has been played stays. One that is over stays as it is."""
+        tournament = services_tournaments.tournament_cancel(user=request.user, tournament_id=int(tournament_id))
+        return Response(tournament_view(tournament))

@@ -1,0 +1,34 @@
+"""What beat wakes that starts something new: tasks above the services, as those below are called by them."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import shared_task
+from django.utils import timezone
+
+from learning.models import Schedule
+from learning.services_schedules import EARLY
+from learning.services_schedules import schedule_fire as fire
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task
+def schedule_fire(schedule_id: int) -> int | None:
+    """Start the run of a schedule if it is due; the run's id."""
+    run = fire(schedule_id=schedule_id)
+    return None if run is None else run.pk
+
+
+@shared_task
+def schedules_catch_up() -> int:
+    """Start what was due while nobody knocked; how many runs. What beat has just knocked for is left to that knock."""
+    late = Schedule.objects.filter(task__enabled=True, next_at__lt=timezone.now() - EARLY)
+    n_started = 0
+    for schedule_id in list(late.values_list("pk", flat=True)[:100]):
+        try:
+            n_started += fire(schedule_id=schedule_id) is not None
+        except Exception:  # one broken schedule must not keep the others waiting
+            logger.exception("schedule %s could not be fired", schedule_id)
+    return n_started

@@ -1,0 +1,90 @@
+"""The save file of HexapawnRL: ``{"memory": {position: {validMoves, confidenceScores}}}``.
+
+It holds texts of positions and moves, so it is written for any game. A move that was taken out of play is not
+listed; ``level`` says how many there were.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from learning.exchange import json_text
+from learning.exchange.document import MAX_TEXT, Entry, MachineData, Wanted, machine_from, whole_number, words
+from learning.exchange.errors import ExchangeError, shown
+from learning.machines.rule import MAX_BEADS, BoxSet, FinalLoss, FinalWin, OpenBoxes, Rule, WhenEmpty
+
+RULE = Rule(
+    initial=(1,),
+    win=3,
+    draw=0,
+    loss=-1,
+    final_win=FinalWin.SOLE,
+    final_loss=FinalLoss.REMOVE,
+    floor=1,
+    cap=100,
+    when_empty=WhenEmpty.RESIGN,
+    punish_previous_on_resign=True,
+    merge_symmetric_moves=False,
+    box_set=BoxSet.ALL,
+    open_boxes=OpenBoxes.WHEN_MET,
+)
+"""How that program learns, by its own description."""
+
+
+def dump(data: MachineData) -> str:
+    """The file, in the shape and order of that program."""
+    game, cabinet = data.game, data.cabinet
+    memory = {}
+    for box in data.boxes:
+        printed = cabinet.printed_moves(game.decode(box.position))
+        kept = [(game.format_move(move), count) for move, count in zip(printed, box.beads, strict=True) if count]
+        memory[box.position] = {
+            "validMoves": [move for move, _ in kept],
+            "confidenceScores": [count for _, count in kept],
+        }
+    fields: dict[str, Any] = {
+        "memory": memory,
+        "name": data.name,
+        "level": data.removed + 1,
+        "losses": data.losses,
+        "wins": data.wins,
+        "isLearning": data.learns,
+    }
+    if data.draws:
+        fields["draws"] = data.draws
+    return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
+
+
+def load(text: str, wanted: Wanted) -> MachineData:
+    """The machine that a file holds.
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    fields = json_text.members(json_text.parse(text), "")
+    memory = json_text.members(json_text.need(fields, "memory"), "memory")
+    entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in memory.items()]
+    learns = fields.get("isLearning", True)
+    if not isinstance(learns, bool):
+        raise ExchangeError("isLearning", f"must be true or false, not {shown(learns)}")
+    level = whole_number(fields.get("level", 1), "level")
+    totals: dict[str, Any] = {name: whole_number(fields.get(name, 0), name) for name in ("wins", "draws", "losses")}
+    name = words(fields.get("name", ""), "name", longest=80)
+    removed = max(level - 1, 0)
+    return machine_from(entries, wanted, usual=RULE, name=name, learns=learns, removed=removed, **totals)
+
+
+def _entry(item: Any, position: str, where: str) -> Entry:
+    fields = json_text.members(item, where)
+    moves = json_text.items(json_text.need(fields, "validMoves", where), f"{where}.validMoves")
+    scores = json_text.items(json_text.need(fields, "confidenceScores", where), f"{where}.confidenceScores")
+    if len(moves) != len(scores):
+        raise ExchangeError(f"{where}.confidenceScores", f"has {len(scores)} numbers for {len(moves)} moves")
+    beads: dict[str | int, int] = {}
+    for index, (move, score) in enumerate(zip(moves, scores, strict=True)):
+        name = words(move, f"{where}.validMoves[{index}]", longest=MAX_TEXT)
+        if name in beads:
+            raise ExchangeError(f"{where}.validMoves[{index}]", f"{name!r} stands twice")
+        beads[name] = whole_number(score, f"{where}.confidenceScores[{index}]", highest=MAX_BEADS)
+    return Entry(where, position, beads)

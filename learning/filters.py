@@ -1,0 +1,193 @@
+"""What lists of the API can be narrowed and ordered by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import BigIntegerField, F, Func, Q, QuerySet
+from rest_framework.exceptions import ValidationError
+
+from games.rules.errors import InvalidPositionError
+from games.rules.registry import GAMES
+from games.serializers import parse_side
+from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
+
+
+class Sum(Func):
+    """The sum over an array, in the row itself."""
+
+    template = "(SELECT coalesce(sum(n), 0) FROM unnest(%(expressions)s) AS n)"
+    output_field = BigIntegerField()
+    arity = 1
+
+
+class Distance(Func):
+    """By how many beads in all two arrays differ."""
+
+    template = "(SELECT coalesce(sum(abs(a - b)), 0) FROM unnest(%(expressions)s) AS slot (a, b))"
+    output_field = BigIntegerField()
+    arity = 2
+
+
+class WholeFilter(django_filters.NumberFilter):
+    """A whole number as small as plies are."""
+
+    field_class = forms.IntegerField
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, min_value=0, max_value=32767, **kwargs)
+
+    def get_max_validator(self) -> None:
+        """The field has one already."""
+
+
+class MachineFilter(django_filters.FilterSet):
+    """Machines by game, owner, rule and side."""
+
+    game = django_filters.CharFilter(help_text="The slug of a game.")
+    owner = django_filters.CharFilter(field_name="owner__username", help_text="The name of an account.")
+    rule = django_filters.CharFilter(field_name="preset", help_text="The preset that its rule was copied from.")
+    side = django_filters.CharFilter(method="on_side", help_text="A role such as X or O, or 0 or 1.")
+    learns = django_filters.BooleanFilter(help_text="False: those that are frozen.")
+    search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
+    ordering = django_filters.OrderingFilter(
+        fields=[("pk", "id"), ("name", "name"), ("n_games", "games"), ("created_at", "created_at")]
+    )
+
+    class Meta:
+        model = Machine
+        fields: list[str] = []
+
+    def on_side(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
+        """Those that play this side, as each game calls it."""
+        wanted = Q()
+        for game in GAMES.values():
+            try:
+                side = parse_side(game, value, None)
+            except ValueError:
+                continue
+            if side is not None:
+                wanted |= Q(game=game.slug, side=side)
+        if not wanted:
+            raise ValidationError({"side": f"{value!r} is a side of no game."})
+        return queryset.filter(wanted)
+
+
+class BoxOrdering(django_filters.OrderingFilter):
+    """An ordering in which no two boxes are equal, so that pages neither repeat nor leave out one."""
+
+    def filter(self, qs: QuerySet[Box], value: Any) -> QuerySet[Box]:
+        """The boxes in this order, those that are equal in order of play."""
+        if not value:
+            return qs.order_by("ply", "position")
+        columns = [self.get_ordering_value(param) for param in value]
+        computed = {
+            "n_beads": Sum(F("beads")),
+            "n_draws": Sum(F("draws")),
+            "n_change": Distance(F("beads"), F("start")),
+        }
+        needed = {name: how for name, how in computed.items() if {name, f"-{name}"} & set(columns)}
+        return qs.annotate(**needed).order_by(*columns, "ply", "position")
+
+
+class BoxFilter(django_filters.FilterSet):
+    """The boxes of one machine."""
+
+    move_number = WholeFilter(help_text="The machine's own move number.")
+    ply = WholeFilter()
+    visited = django_filters.BooleanFilter(method="were_visited", help_text="Opened in a game that was learnt from.")
+    removed = django_filters.BooleanFilter(method="have_removed", help_text="Some move has no bead left.")
+    emptied = django_filters.BooleanFilter(method="are_empty", help_text="No move has a bead left.")
+    search = django_filters.CharFilter(
+        method="are_like", max_length=400, help_text="A position in any orientation, or a part of its text."
+    )
+    ordering = BoxOrdering(
+        fields=[
+            *(("n_beads", "beads"), ("n_draws", "draws"), ("n_change", "change")),
+            *(("move_number", "move_number"), ("ply", "ply"), ("position", "position")),
+        ],
+        help_text="By beads, draws or change in all; with a minus the most first.",
+    )
+
+    class Meta:
+        model = Box
+        fields: list[str] = []
+
+    def were_visited(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
+        """Draws are never negative, so a box was visited when some slot is not 0."""
+        never = Q(draws__contained_by=[0])
+        return queryset.exclude(never) if value else queryset.filter(never)
+
+    def have_removed(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
+        """Those with an empty slot, or those without."""
+        some = Q(beads__contains=[0])
+        return queryset.filter(some) if value else queryset.exclude(some)
+
+    def are_empty(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
+        """Those without any bead, or those with one."""
+        empty = Q(beads__contained_by=[0])
+        return queryset.filter(empty) if value else queryset.exclude(empty)
+
+    def are_like(self, queryset: QuerySet[Box], name: str, value: str) -> QuerySet[Box]:
+        """The box of a whole position; those whose text holds what is part of one."""
+        cabinet = self.request.parser_context["view"].machine.cabinet
+        try:
+            position = cabinet.game.encode(cabinet.box_position(cabinet.game.decode(value)))
+        except InvalidPositionError:
+            return queryset.filter(position__icontains=value)
+        return queryset.filter(position=position)
+
+
+class RunFilter(django_filters.FilterSet):
+    """Training runs by machine, opponent and status."""
+
+    machine = django_filters.CharFilter(method="of_machine", max_length=80, help_text="Id or slug of a machine.")
+    opponent = django_filters.CharFilter(
+        method="against", max_length=80, help_text="A fixed opponent, or the id or slug of a machine."
+    )
+    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+
+    class Meta:
+        model = TrainingRun
+        fields: list[str] = []
+
+    def of_machine(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
+        """Those that train this machine."""
+        return queryset.filter(_is("machine", value))
+
+    def against(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
+        """Those with a stage against this opponent."""
+        fixed = Q(stages__opponent=value, stages__opponent_machine__isnull=True)
+        return queryset.filter(fixed | _is("stages__opponent_machine", value)).distinct()
+
+
+def _is(path: str, ref: str) -> Q:
+    """The machine at the end of the path has this id or slug."""
+    is_id = ref.isascii() and ref.isdigit() and len(ref) < 19
+    return Q(**{f"{path}_id" if is_id else f"{path}__slug": ref})
+
+
+class ScheduleFilter(django_filters.FilterSet):
+    """Schedules by machine, and those that rest."""
+
+    machine = django_filters.CharFilter(field_name="machine__slug", help_text="The slug of a machine.")
+    paused = django_filters.BooleanFilter(field_name="task__enabled", exclude=True)
+
+    class Meta:
+        model = Schedule
+        fields: list[str] = []
+
+
+class TournamentFilter(django_filters.FilterSet):
+    """Tournaments by game, format, state and owner."""
+
+    game = django_filters.CharFilter(help_text="The slug of a game.")
+    format = django_filters.ChoiceFilter(choices=TournamentFormat.choices)
+    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+    owner = django_filters.CharFilter(field_name="owner__username", help_text="The name of an account.")
+
+    class Meta:
+        model = Tournament
+        fields: list[str] = []

@@ -1,0 +1,37 @@
+"""``manage.py export_machine``: a machine as a file."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from games.exceptions import PlayError
+from learning.exchange.registry import FORMATS
+from learning.selectors import machine_export, machine_find
+
+
+class Command(BaseCommand):
+    """Write a machine to a file."""
+
+    help = "Writes a machine to standard output or a file, in one of several formats."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """MACHINE [--format F] [--out FILE]."""
+        parser.add_argument("machine", help="id or slug")
+        parser.add_argument("--format", default="native", choices=FORMATS)
+        parser.add_argument("--out", type=Path, help="default: standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the file, or write it."""
+        try:
+            file = machine_export(machine_find(options["machine"]), options["format"])
+        except PlayError as error:
+            raise CommandError(str(error)) from None
+        if options["out"] is None:
+            self.stdout.write(file.text, ending="")
+            return
+        try:
+            options["out"].write_text(file.text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise CommandError(f"{options['out']}: {error.strerror}") from None

@@ -1,0 +1,63 @@
+"""``manage.py import_machine``: a machine from a file."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from games.exceptions import PlayError
+from games.rules.base import Side
+from learning.exchange.registry import FORMATS, MAX_BYTES
+from learning.machines.presets import PRESETS
+from learning.services import machine_import
+
+
+class Command(BaseCommand):
+    """Read a machine from a file."""
+
+    help = "Makes a machine from a file; nothing is kept of a file that cannot be read."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """FILE [--format F] [--game G] [--side S] [--preset P] [--name N] [--owner U]."""
+        parser.add_argument("file", help="a path, or - for standard input")
+        parser.add_argument("--format", default="", choices=["", *FORMATS], help="default: told by the file")
+        parser.add_argument("--game", default="", help="default: told by the file")
+        parser.add_argument("--side", choices=["first", "second"], help="for files that do not say, or hold both")
+        parser.add_argument("--preset", default="", choices=["", *PRESETS], help="whose rule it follows from now on")
+        parser.add_argument("--name", default="")
+        parser.add_argument("--owner", help="name of the account it shall belong to; default: the house")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print what was made."""
+        owner = None
+        if options["owner"] is not None:
+            owner = get_user_model().objects.filter(username=options["owner"]).first()
+            if owner is None:
+                raise CommandError(f"there is no account {options['owner']!r}")
+        try:
+            machine = machine_import(
+                user=owner,
+                content=_content(options["file"]),
+                form=options["format"],
+                game=options["game"],
+                side=Side[options["side"].upper()] if options["side"] else None,
+                preset=options["preset"],
+                name=options["name"],
+            )
+        except PlayError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {machine.boxes.count():,} boxes")
+
+
+def _content(path: str) -> bytes:
+    """The file, no further than one byte beyond what is read."""
+    if path == "-":
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None

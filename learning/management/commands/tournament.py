@@ -1,0 +1,64 @@
+"""``manage.py tournament``: a tournament in this process, by the same service and referee as the workers'."""
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from games.exceptions import PlayError
+from learning.models import RunStatus, Tournament, TournamentFormat
+from learning.referee import tournament_play
+from learning.selectors_tournaments import tournament_view
+from learning.services_tournaments import MAX_RANDOM_SEED, tournament_start
+
+
+class Command(BaseCommand):
+    """Hold a tournament."""
+
+    help = "Holds a tournament among machines and fixed opponents and prints the standings; nobody learns in it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """--machines A,B,C --games N [--seed S] [--format swiss [--rounds R]]."""
+        parser.add_argument("--machines", required=True, help="ids or slugs of machines, and fixed opponents: A,B,C")
+        parser.add_argument("--games", type=int, required=True, help="of each pairing")
+        parser.add_argument("--seed", type=int, help="default: a random one, printed")
+        parser.add_argument("--format", choices=TournamentFormat.values, default=TournamentFormat.ROUND_ROBIN.value)
+        parser.add_argument("--rounds", type=int, help="of a Swiss tournament; default: as many as are usual")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start it, play it, print it."""
+        seed = secrets.randbelow(MAX_RANDOM_SEED) if options["seed"] is None else options["seed"]
+        try:
+            tournament = tournament_start(
+                user=None,
+                entries=[entry.strip() for entry in options["machines"].split(",") if entry.strip()],
+                games=options["games"],
+                format=options["format"],
+                rounds=options["rounds"],
+                seed=seed,
+                enqueue=False,
+            )
+        except PlayError as error:
+            raise CommandError(str(error)) from None
+        tournament_play(tournament.pk)
+        tournament = Tournament.objects.select_related("owner").get(pk=tournament.pk)
+        if tournament.status != RunStatus.FINISHED:
+            raise CommandError(f"the tournament is {tournament.status}: {tournament.error}")
+        self._print(tournament_view(tournament), seed)
+
+    def _print(self, view: dict[str, Any], seed: int) -> None:
+        names = {entry["number"]: entry["name"] for entry in view["entries"]}
+        width = max(len("name"), *map(len, names.values()))
+        heads = f"{'games':>9} {'won':>9} {'drawn':>9} {'lost':>9} {'score':>7} {'exact':>7} {'rating':>13}"
+        self.stdout.write(f"{'':>4} {'name':<{width}} {heads}")
+        for row in view["standings"]:
+            exact = row["expected"] / row["games"] if row["games"] else 0.0
+            self.stdout.write(
+                f"{row['place']:>3}. {names[row['entry']]:<{width}} {row['games']:>9,} {row['wins']:>9,}"
+                f" {row['draws']:>9,} {row['losses']:>9,} {row['score']:>7.1%} {exact:>7.1%}"
+                f" {row['rating']:>6.1f} ± {row['uncertainty']:.1f}"
+            )
+        self.stdout.write(
+            f"{view['pairings_total']} pairings of {view['games']:,} games, {view['format']}, seed {seed}"
+        )

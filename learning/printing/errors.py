@@ -1,0 +1,5 @@
+"""What cannot be printed, and why."""
+
+
+class PrintingError(ValueError):
+    """These boxes cannot be put on this paper."""

@@ -1,0 +1,171 @@
+"""Reads of tournaments: standings, crosstable, ratings, as pages, sockets and the API show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Q, QuerySet
+
+from learning.exceptions import TournamentNotFoundError
+from learning.models import Pairing, RunStatus, Tournament, TournamentEntry
+from learning.tournaments.ratings import Rating, ratings
+from learning.tournaments.standings import Result, table
+
+RATINGS_CACHE_S = 24 * 3600
+
+
+def tournaments_visible(user: Any) -> QuerySet[Tournament]:
+    """The tournaments that an account may see, newest first: public ones and its own; the staff sees all."""
+    tournaments = Tournament.objects.select_related("owner").order_by("-pk")
+    if user is None or not user.is_authenticated:
+        return tournaments.filter(is_public=True)
+    return tournaments if user.is_staff else tournaments.filter(Q(is_public=True) | Q(owner=user))
+
+
+def tournament_for(user: Any, tournament_id: int) -> Tournament:
+    """The tournament, if the account may see it.
+
+    Raises:
+        TournamentNotFoundError.
+    """
+    known = 0 <= tournament_id < 1 << 63
+    tournament = tournaments_visible(user).filter(pk=tournament_id).first() if known else None
+    if tournament is None:
+        raise TournamentNotFoundError
+    return tournament
+
+
+def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
+    """The same with how many entries and pairings each has, and how many of these are done."""
+    return tournaments.annotate(
+        n_entries=Count("entries", distinct=True),
+        n_pairings=Count("pairings", distinct=True),
+        n_done=Count("pairings", filter=Q(pairings__status=RunStatus.FINISHED), distinct=True),
+    )
+
+
+def results_of(tournament: Tournament) -> list[Result]:
+    """The results of the pairings that are done, in their order; first and second are numbers of entries."""
+    return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == RunStatus.FINISHED]
+
+
+def tournament_brief(tournament: Tournament) -> dict[str, Any]:
+    """What a list says of a tournament."""
+    return {
+        "id": tournament.pk,
+        "name": tournament.name,
+        "game": tournament.game,
+        "format": tournament.format,
+        "games": tournament.n_games,
+        "rounds": tournament.n_rounds,
+        "round": tournament.round,
+        "seed": tournament.seed,
+        "status": tournament.status,
+        "public": tournament.is_public,
+        "owner": tournament.owner.get_username() if tournament.owner else None,
+        "created_at": tournament.created_at.isoformat(),
+        "finished_at": tournament.finished_at.isoformat() if tournament.finished_at else None,
+    }
+
+
+def tournament_view(tournament: Tournament) -> dict[str, Any]:
+    """A tournament as it stands: entries, standings best first, crosstable and pairings. Two queries.
+
+    Ratings are worked out once for each version and kept.
+    """
+    entries = list(tournament.entries.defer("beads", "rule").order_by("number"))
+    pairings = _pairings(tournament)
+    results = [_result(pairing) for pairing in pairings if pairing.status == RunStatus.FINISHED]
+    numbers = [entry.number for entry in entries]
+    rated = _ratings(tournament, numbers, results)
+    rows = table(numbers, results)
+    return {
+        **tournament_brief(tournament),
+        "version": tournament.version,
+        "error": tournament.error,
+        "pairings_done": len(results),
+        "pairings_total": len(pairings),
+        "entries": [_entry_view(entry) for entry in entries],
+        "standings": [
+            {
+                "entry": row.number,
+                "place": row.place,
+                "games": row.games,
+                "wins": row.wins,
+                "draws": row.draws,
+                "losses": row.losses,
+                "points": row.points,
+                "score": row.score,
+                "expected": row.expected,
+                "rating": rated[row.number].mean,
+                "uncertainty": rated[row.number].deviation,
+            }
+            for row in rows
+        ],
+        "crosstable": [
+            {
+                "entry": row.number,
+                "against": [
+                    {"entry": other, "games": games, "points": points, "expected": expected}
+                    for other, (games, points, expected) in sorted(row.against.items())
+                ],
+            }
+            for row in rows
+        ],
+        "pairings": [_pairing_view(pairing) for pairing in pairings],
+    }
+
+
+def _pairings(tournament: Tournament) -> list[Pairing]:
+    return list(
+        tournament.pairings.select_related("first", "second")
+        .defer("first__beads", "first__rule", "second__beads", "second__rule")
+        .order_by("number")
+    )
+
+
+def _result(pairing: Pairing) -> Result:
+    return Result(
+        pairing.first.number,
+        pairing.second.number,
+        pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins,
+        pairing.n_first_wins,
+        pairing.n_draws,
+        pairing.n_second_wins,
+        tuple(pairing.expected) if pairing.expected else None,
+    )
+
+
+def _ratings(tournament: Tournament, numbers: list[int], results: list[Result]) -> dict[int, Rating]:
+    key = f"ratings:{tournament.pk}:{tournament.version}:{len(results)}"
+    rated: dict[int, Rating] | None = cache.get(key)
+    if rated is None:
+        rated = ratings(numbers, results)
+        cache.set(key, rated, RATINGS_CACHE_S)
+    return rated
+
+
+def _entry_view(entry: TournamentEntry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "name": entry.name,
+        "opponent": entry.opponent or None,
+        "machine": entry.machine_id,
+        "side": entry.side,
+        "url": f"/machines/{entry.machine_id}" if entry.machine_id else None,
+    }
+
+
+def _pairing_view(pairing: Pairing) -> dict[str, Any]:
+    return {
+        "number": pairing.number,
+        "round": pairing.round,
+        "first": pairing.first.number,
+        "second": pairing.second.number,
+        "status": pairing.status,
+        "first_wins": pairing.n_first_wins,
+        "draws": pairing.n_draws,
+        "second_wins": pairing.n_second_wins,
+        "expected": pairing.expected,
+    }

@@ -1,0 +1,101 @@
+"""The table of a tournament: points, and who did what against whom. A win is one point, a draw a half."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one meeting: games won by the first side, drawn, won by the second; and its exact expectation.
+
+    ``expected`` is the chance of each of the three; ``None`` while it is not known.
+    """
+
+    first: int
+    second: int
+    n_games: int
+    first_wins: int
+    draws: int
+    second_wins: int
+    expected: tuple[float, float, float] | None = None
+
+    def seen_by(self, number: int) -> Seen:
+        """The same from the side of one of the two."""
+        mine = number == self.first
+        wins, losses = (self.first_wins, self.second_wins) if mine else (self.second_wins, self.first_wins)
+        expected = None
+        if self.expected is not None:
+            win, draw, _ = self.expected if mine else self.expected[::-1]
+            expected = (win + draw / 2) * self.n_games
+        return Seen(self.second if mine else self.first, self.n_games, wins, self.draws, losses, expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A result as one of the two sees it; ``expected`` is in points."""
+
+    opponent: int
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    expected: float | None
+
+    @property
+    def points(self) -> float:
+        """A win is one, a draw a half."""
+        return self.wins + self.draws / 2
+
+
+@dataclass(slots=True)
+class Row:
+    """One entry's line: totals, and against each other entry (games, points, expected points)."""
+
+    number: int
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    expected: float = 0.0
+    against: dict[int, tuple[int, float, float]] = field(default_factory=dict)
+    place: int = 0
+
+    @property
+    def points(self) -> float:
+        """A win is one, a draw a half."""
+        return self.wins + self.draws / 2
+
+    @property
+    def score(self) -> float:
+        """Points per game, 0 to 1; 0 before the first game."""
+        return self.points / self.games if self.games else 0.0
+
+
+def table(numbers: Sequence[int], results: Iterable[Result]) -> list[Row]:
+    """Every entry's line, best first.
+
+    Not everybody plays the same number of games (a machine plays one side only), so points per game decide, then
+    wins per game; who is still equal shares the place and stands in the order of numbers.
+    """
+    rows = {number: Row(number) for number in numbers}
+    for result in results:
+        for number in (result.first, result.second):
+            row, seen = rows[number], result.seen_by(number)
+            row.games += seen.games
+            row.wins += seen.wins
+            row.draws += seen.draws
+            row.losses += seen.losses
+            row.expected += seen.expected or 0.0
+            games, points, expected = row.against.get(seen.opponent, (0, 0.0, 0.0))
+            row.against[seen.opponent] = (games + seen.games, points + seen.points, expected + (seen.expected or 0.0))
+    ordered = sorted(rows.values(), key=lambda row: (*_worth(row), -row.number), reverse=True)
+    for index, row in enumerate(ordered):
+        tied = index > 0 and _worth(row) == _worth(ordered[index - 1])
+        row.place = ordered[index - 1].place if tied else index + 1
+    return ordered
+
+
+def _worth(row: Row) -> tuple[bool, float, float]:
+    return row.games > 0, row.score, row.wins / row.games if row.games else 0.0

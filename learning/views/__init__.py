@@ -1,0 +1,1 @@
+"""Pages, by subject: each parses, calls one service or selector, answers."""

@@ -1,0 +1,65 @@
+"""Pages that take a machine out of the site, on paper, and bring one in from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from games.exceptions import PlayError
+from learning import selectors, services
+from learning.access import machine_for
+from learning.exchange.registry import FORMATS
+from learning.forms_exchange import ImportForm, PrintForm
+from learning.models import Machine
+
+
+@require_GET
+def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
+    """Choose paper and size; with them chosen, the sheets themselves."""
+    try:
+        machine = machine_for(request.user, machine_id)
+    except PlayError as error:
+        return render(request, "404.html", {"reason": str(error)}, status=404)
+    form = PrintForm(request.GET if "paper" in request.GET else None)
+    if not form.is_bound:
+        return _print_form(request, machine, form)
+    if form.is_valid():
+        try:
+            sheets = selectors.machine_sheets(machine, form.options())
+        except PlayError as error:
+            form.add_error(None, str(error))
+        else:
+            return FileResponse(sheets, content_type="application/pdf", filename=f"{machine.slug}-boxes.pdf")
+    return _print_form(request, machine, form, status=400)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def import_page(request: HttpRequest) -> HttpResponse:
+    """Bring a machine in from a file; a file that cannot be read is told where it is wrong."""
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            machine = services.machine_import(user=request.user, **form.wanted())
+        except PlayError as error:
+            form.add_error("file", str(error))
+        else:
+            messages.success(request, f"{machine.name} is here, with every bead of the file.")
+            return redirect(machine)
+    status = 400 if form.is_bound else 200
+    return render(request, "learning/import.html", {"form": form, "formats": FORMATS.values()}, status=status)
+
+
+def _print_form(request: HttpRequest, machine: Machine, form: PrintForm, status: int = 200) -> HttpResponse:
+    context: dict[str, Any] = {
+        "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
+        "form": form,
+        "formats": FORMATS.values(),
+    }
+    return render(request, "learning/print.html", context, status=status)

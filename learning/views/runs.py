@@ -1,0 +1,206 @@
+"""Pages of training runs: start one, watch it learn, cancel it, take its curve away, and compare machines."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from games.exceptions import PlayError
+from games.rules.registry import GAMES
+from learning import selectors, services
+from learning.access import is_master, machine_for, machines_visible, run_for
+from learning.exceptions import BoxNotFoundError, MachineNotFoundError, NotYourMachineError, RunNotFoundError
+from learning.forms import SeedForm, StageFormSet, seed_new
+from learning.models import Machine, TrainingRun
+
+COMPARED_MOST = 6
+"""So many curves can still be told apart."""
+CURVE_AGAINST = {
+    "random": "Random play",
+    "win_block": "Win or block",
+    "perfect": "Perfect play",
+    "worst": "Its worst enemy",
+}
+
+
+def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
+    """There is no such thing, or none for this visitor."""
+    return render(request, "404.html", {"reason": str(error)}, status=404)
+
+
+def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
+    """What may not be seen is not there; anything else is said on a page that one can go on from."""
+    if isinstance(error, MachineNotFoundError | RunNotFoundError | BoxNotFoundError):
+        return not_found(request, error)
+    if isinstance(error, NotYourMachineError):
+        return render(request, "403.html", {"reason": str(error)}, status=403)
+    messages.error(request, str(error))
+    return redirect(to)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Choose the opponents and the number of games, and begin."""
+    try:
+        machine = machine_for(request.user, machine_id, to="train")
+        others = selectors.opponent_machines(machine, machines_visible(request.user))
+        stages = StageFormSet(request.POST or None, form_kwargs={"machines": others}, prefix="stage")
+        seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
+        if request.method == "POST" and stages.is_valid() and seed.is_valid():
+            return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data["seed"])
+    except PlayError as error:
+        return refused(request, error, reverse("run_start", args=[machine_id]))
+    context = {
+        "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
+        "learns": machine.learns,
+        "stages": stages,
+        "seed": seed,
+        "runs": [run_line(run) for run in selectors.run_list_of(machine)],
+    }
+    return render(request, "learning/run_start.html", context)
+
+
+def _run_begin(request: HttpRequest, machine: Machine, chosen: list[dict[str, Any]], seed: int) -> HttpResponse:
+    stages = [services.Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
+    run = services.training_run_request(user=request.user, machine=str(machine.pk), stages=stages, seed=seed)
+    return redirect("run", run.pk)
+
+
+@require_GET
+def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """How far a run is, how fast, how long still, and its curve; live over its socket."""
+    try:
+        run = run_for(request.user, run_id)
+    except PlayError as error:
+        return not_found(request, error)
+    context = {
+        "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
+        "run": run_line(run),
+        "run_json": selectors.run_view(run),
+        "curve": selectors.run_curve(run),
+        "against": CURVE_AGAINST,
+        "against_first": _against_first(run),
+        "may_train": is_master(request.user, run.machine),
+    }
+    return render(request, "learning/run.html", context)
+
+
+@login_required
+@require_POST
+def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Stop a run; what was learnt by then stays."""
+    try:
+        services.training_run_stop(user=request.user, run_id=run_id)
+    except PlayError as error:
+        return refused(request, error, reverse("run", args=[run_id]))
+    return redirect("run", run_id)
+
+
+@require_GET
+def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
+    """A run's curve as a table."""
+    try:
+        run = run_for(request.user, run_id)
+    except PlayError as error:
+        return not_found(request, error)
+    return _csv(f"training-run-{run.pk}.csv", [], ((), selectors.run_curve(run)))
+
+
+@require_GET
+def machine_list(request: HttpRequest) -> HttpResponse:
+    """Every machine there is to see; several can be chosen and compared."""
+    chosen = request.GET.get("game", "")
+    machines = selectors.machine_rows(machines_visible(request.user), game=chosen if chosen in GAMES else "")
+    context = {
+        "machines": machines,
+        "games": list(GAMES.values()),
+        "chosen": chosen,
+        "compared_most": COMPARED_MOST,
+    }
+    return render(request, "learning/machines.html", context)
+
+
+@require_GET
+def compare(request: HttpRequest) -> HttpResponse:
+    """The exact curves of several machines in one picture."""
+    try:
+        machines = _compared(request)
+    except PlayError as error:
+        return not_found(request, error)
+    if len({machine.game for machine in machines}) > 1:
+        messages.info(request, "These machines play different games, so compare their curves with care.")
+    curves = selectors.machine_curves(machines)
+    context = {
+        "machines": [{"id": m.pk, "name": m.name, "url": m.get_absolute_url()} for m in machines],
+        "curves": [{"id": m.pk, "name": m.name, "points": curves[m.pk]} for m in machines],
+        "without": [m.name for m in machines if not curves[m.pk]],
+        "against": CURVE_AGAINST,
+        "query": request.GET.urlencode(),
+    }
+    return render(request, "learning/compare.html", context)
+
+
+@require_GET
+def compare_csv(request: HttpRequest) -> HttpResponse:
+    """The curves of several machines as one table."""
+    try:
+        machines = _compared(request)
+    except PlayError as error:
+        return not_found(request, error)
+    curves = selectors.machine_curves(machines)
+    return _csv("compare.csv", ["machine", "name"], *(((m.pk, _text(m.name)), curves[m.pk]) for m in machines))
+
+
+def _compared(request: HttpRequest) -> list[Machine]:
+    refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
+    return [machine_for(request.user, ref) for ref in list(refs)[:COMPARED_MOST]]
+
+
+def run_line(run: TrainingRun) -> dict[str, Any]:
+    """A run as a line of a list and as the head of its own page."""
+    return {
+        "id": run.pk,
+        "url": reverse("run", args=[run.pk]),
+        "status": run.status,
+        "status_words": run.get_status_display(),
+        "games": run.n_games,
+        "games_done": run.games_done,
+        "seed": run.seed,
+        "when": run.created_at,
+        "is_over": run.finished_at is not None,
+        "opponents": [selectors.stage_sentence(stage) for stage in run.stages.all()],
+    }
+
+
+def _against_first(run: TrainingRun) -> str:
+    """The opponent whose curve is shown at first: the one it trains against, where the curve has it."""
+    slugs = [stage.opponent.replace("-", "_") for stage in run.stages.all()]
+    return next((slug for slug in slugs if slug in CURVE_AGAINST), "random")
+
+
+def _text(cell: str) -> str:
+    """A name that a spreadsheet takes for a name, and not for a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[dict[str, Any]]]) -> HttpResponse:
+    """Points of curves with full precision: ``first`` names the columns that tell the parts from each other."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    exact = [(against, result) for against in CURVE_AGAINST for result in ("win", "draw", "loss")]
+    writer = csv.writer(response)
+    writer.writerow([*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)])
+    for head, points in parts:
+        for point in points:
+            numbers = (point["strength"][against][result] for against, result in exact)
+            writer.writerow([*head, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
+    return response

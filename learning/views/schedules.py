@@ -1,0 +1,179 @@
+"""Pages of schedules: training that starts by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from games.exceptions import PlayError
+from learning import selectors, services_schedules
+from learning.access import machine_for, machines_visible
+from learning.forms import StageFormSet, TimingForm, timing_to_form
+from learning.models import Machine, Schedule
+from learning.selectors_schedules import (
+    crontab_text,
+    next_runs,
+    opponents_named,
+    schedule_for,
+    schedules_of,
+    timing_sentence,
+)
+from learning.services import Stage
+from learning.services_schedules import Timing
+from learning.views.runs import not_found, refused
+
+
+@login_required
+@require_GET
+def schedule_list(request: HttpRequest) -> HttpResponse:
+    """An account's schedules, and the machines it could make one for."""
+    assert request.user.pk is not None
+    context = {
+        "schedules": [_line(schedule) for schedule in schedules_of(request.user)],
+        "machines": [
+            {"name": machine.name, "url": reverse("schedule_new", args=[machine.pk])}
+            for machine in selectors.machine_list_of(request.user.pk)
+        ],
+    }
+    return render(request, "learning/schedules.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Choose opponents, games and times."""
+    try:
+        machine = machine_for(request.user, machine_id, to="train")
+        stages, timing = _forms(request, machine)
+        if request.method == "POST" and stages.is_valid() and timing.is_valid():
+            data = timing.cleaned_data
+            schedule = services_schedules.schedule_create(
+                user=request.user,
+                machine=str(machine.pk),
+                stages=_stages(stages.cleaned_data),
+                timing=data["timing"],
+                seed=data["seed"],
+            )
+            return redirect(schedule)
+    except PlayError as error:
+        return refused(request, error, reverse("schedule_new", args=[machine_id]))
+    return render(request, "learning/schedule.html", {"machine": _brief(machine), "stages": stages, "timing": timing})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """A schedule: its next runs, what became of the last, and everything that can be changed."""
+    try:
+        schedule = schedule_for(request.user, schedule_id)
+    except PlayError as error:
+        return not_found(request, error)
+    stages, timing = _forms(request, schedule.machine, schedule)
+    if request.method == "POST" and stages.is_valid() and timing.is_valid():
+        data = timing.cleaned_data
+        try:
+            services_schedules.schedule_update(
+                user=request.user,
+                schedule_id=schedule.pk,
+                stages=_stages(stages.cleaned_data),
+                timing=data["timing"],
+                seed=data["seed"],
+                fresh_seed=data["seed"] is None,
+            )
+        except PlayError as error:
+            return refused(request, error, schedule.get_absolute_url())
+        messages.success(request, "The schedule is changed.")
+        return redirect(schedule)
+    context = {
+        "schedule": {**_line(schedule), "next": next_runs(schedule)},
+        "machine": _brief(schedule.machine),
+        "stages": stages,
+        "timing": timing,
+    }
+    return render(request, "learning/schedule.html", context)
+
+
+@login_required
+@require_POST
+def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Pause (``paused=on``) or resume."""
+    try:
+        schedule = services_schedules.schedule_update(
+            user=request.user, schedule_id=schedule_id, paused=request.POST.get("paused") == "on"
+        )
+    except PlayError as error:
+        return not_found(request, error)
+    return redirect(schedule)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Delete a schedule; asked once."""
+    try:
+        schedule = schedule_for(request.user, schedule_id)
+        if request.method == "POST":
+            services_schedules.schedule_delete(user=request.user, schedule_id=schedule_id)
+            messages.success(request, "The schedule is gone. Runs it started are still there.")
+            return redirect("schedules")
+    except PlayError as error:
+        return not_found(request, error)
+    context = {
+        "title": f"Delete this schedule of {schedule.machine.name}?",
+        "words": "It will start no more runs. The runs it has started, and what the machine learnt, stay.",
+        "act": "Delete it",
+        "back": schedule.get_absolute_url(),
+    }
+    return render(request, "learning/ask.html", context)
+
+
+def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = None) -> tuple[Any, TimingForm]:
+    others = selectors.opponent_machines(machine, machines_visible(request.user))
+    initial: dict[str, Any] = {}
+    if schedule is not None:
+        interval = schedule.task.interval
+        timing = (
+            Timing(every=interval.every, period=interval.period)
+            if interval
+            else Timing(crontab=crontab_text(schedule.task))
+        )
+        initial = {**timing_to_form(timing), "seed": schedule.seed}
+    stages = StageFormSet(
+        request.POST or None,
+        form_kwargs={"machines": others},
+        prefix="stage",
+        initial=schedule.stages if schedule is not None else None,
+    )
+    return stages, TimingForm(request.POST or None, initial=initial)
+
+
+def _stages(chosen: list[dict[str, Any]]) -> list[Stage]:
+    return [Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
+
+
+def _brief(machine: Machine) -> dict[str, Any]:
+    return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
+
+
+def _line(schedule: Schedule) -> dict[str, Any]:
+    named = opponents_named(schedule.stages)
+    return {
+        "id": schedule.pk,
+        "url": schedule.get_absolute_url(),
+        "machine": schedule.machine.name,
+        "owner": schedule.owner.get_username(),
+        "when": timing_sentence(schedule.task),
+        "opponents": [f"{stage['games']:,} games against {stage['name']}" for stage in named],
+        "paused": not schedule.task.enabled,
+        "next_at": schedule.next_at,
+        "fired": schedule.n_fired,
+        "last_at": schedule.last_at,
+        "last_run": schedule.last_run,
+        "note": schedule.note,
+    }

@@ -1,0 +1,130 @@
+"""Pages of tournaments: hold one, watch it live, call it off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from games.exceptions import PlayError
+from games.rules.registry import GAMES
+from learning import selectors_tournaments as selectors
+from learning import services_tournaments as services
+from learning.access import machines_visible
+from learning.exceptions import NotYourTournamentError, TournamentNotFoundError
+from learning.forms import TournamentForm
+from learning.models import Machine, RunStatus, Tournament
+from learning.views.runs import not_found
+
+PAGE = 30
+MACHINES_MOST = 100
+
+
+@require_GET
+def tournament_list(request: HttpRequest) -> HttpResponse:
+    """Every tournament there is to see, newest first."""
+    tournaments = selectors.tournaments_counted(selectors.tournaments_visible(request.user))
+    page = Paginator(tournaments, PAGE).get_page(request.GET.get("page"))
+    return render(request, "learning/tournaments.html", {"page_obj": page, "tournaments": [_line(t) for t in page]})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def tournament_new(request: HttpRequest) -> HttpResponse:
+    """Choose who takes part, and begin."""
+    game = request.GET.get("game", "")
+    game = game if game in GAMES else next(iter(GAMES))
+    form = TournamentForm(request.POST or None, machines=_machines(request, game))
+    if request.method == "POST" and form.is_valid():
+        wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
+        try:
+            return redirect(services.tournament_start(user=request.user, **wanted))
+        except PlayError as error:
+            form.add_error(None, str(error).removeprefix("entries: ").removeprefix("rounds: "))
+    context = {"form": form, "games": list(GAMES.values()), "chosen": game}
+    return render(request, "learning/tournament_new.html", context)
+
+
+@require_GET
+def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
+    """Standings, crosstable and pairings; live over the socket."""
+    try:
+        tournament = selectors.tournament_for(request.user, tournament_id)
+    except PlayError as error:
+        return not_found(request, error)
+    context = {
+        "tournament": {**_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
+        "view": selectors.tournament_view(tournament),
+        "roles": tournament.rules.layout.role_names,
+        "is_own": request.user.is_authenticated and (request.user.is_staff or tournament.owner_id == request.user.pk),
+    }
+    return render(request, "learning/tournament.html", context)
+
+
+@login_required
+@require_POST
+def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
+    """Call a tournament off."""
+    try:
+        return redirect(services.tournament_cancel(user=request.user, tournament_id=tournament_id))
+    except PlayError as error:
+        return _refused(request, error)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
+    """Delete a tournament; what would be lost is said first."""
+    try:
+        if request.method == "POST":
+            services.tournament_delete(user=request.user, tournament_id=tournament_id)
+            messages.success(request, "The tournament is gone.")
+            return redirect("tournaments")
+        tournament = selectors.tournament_for(request.user, tournament_id)
+    except PlayError as error:
+        return _refused(request, error)
+    context = {
+        "title": f"Delete {tournament.name}?",
+        "words": "Its standings and results will be lost. The machines lose nothing.",
+        "act": "Delete it",
+        "back": tournament.get_absolute_url(),
+    }
+    return render(request, "learning/ask.html", context)
+
+
+def _refused(request: HttpRequest, error: PlayError) -> HttpResponse:
+    if isinstance(error, TournamentNotFoundError):
+        return not_found(request, error)
+    assert isinstance(error, NotYourTournamentError)
+    return render(request, "403.html", {"reason": str(error)}, status=403)
+
+
+def _machines(request: HttpRequest, game: str) -> list[Machine]:
+    """The machines that can be entered, the account's own first."""
+    machines = list(machines_visible(request.user).filter(game=game).order_by("name", "pk")[:MACHINES_MOST])
+    return sorted(machines, key=lambda machine: machine.owner_id != request.user.pk)
+
+
+def _line(tournament: Tournament) -> dict[str, Any]:
+    return {
+        "id": tournament.pk,
+        "name": tournament.name,
+        "url": reverse("tournament", args=[tournament.pk]),
+        "game": tournament.rules.name,
+        "format": tournament.get_format_display(),
+        "status": tournament.status,
+        "status_words": tournament.get_status_display(),
+        "is_over": tournament.status != RunStatus.RUNNING,
+        "owner": tournament.owner.get_username() if tournament.owner else "",
+        "public": tournament.is_public,
+        "when": tournament.created_at,
+        "n_entries": getattr(tournament, "n_entries", None),
+        "n_pairings": getattr(tournament, "n_pairings", None),
+        "n_done": getattr(tournament, "n_done", None),
+    }

@@ -1,0 +1,35 @@
+/** Several machines' exact curves in one picture, with their table. */
+
+import { AGAINST, Curve, dash, share } from "./curve.js";
+import { html, pageData } from "./dom.js";
+import { figure } from "./words.js";
+
+const curves = pageData("curves", []).filter(({ points }) => points.length);
+const opponent = document.getElementById("opponent");
+const result = document.getElementById("result");
+const WORDS = { win: "won", draw: "drawn", loss: "lost", safe: "not lost" };
+
+if (curves.length) {
+  const curve = new Curve(document.getElementById("curve"), { x: "training games", y: "of 100 games", label: "Learning curves compared" });
+  // A run begins where the one before ended: of two points at the same number of games the later one counts.
+  const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
+  const at = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
+  const value = (strength) => (result.value === "safe" ? strength[opponent.value].win + strength[opponent.value].draw : strength[opponent.value][result.value]);
+
+  const draw = () => {
+    const lines = curves.map(({ name }, n) => ({
+      name, colour: String(n), dash: dash(n), values: xs.map((x) => (at[n].has(x) ? value(at[n].get(x)) : null)),
+    }));
+    curve.show(xs, lines);
+    document.getElementById("points").replaceChildren(
+      html("caption", {}, `${WORDS[result.value]} against ${AGAINST[opponent.value]}, exact`),
+      html("thead", {}, html("tr", {}, html("th", { scope: "col", class: "figure" }, "Games"), curves.map(({ name }) => html("th", { scope: "col", class: "figure" }, name)))),
+      html("tbody", {}, xs.map((x, row) => html("tr", {}, html("th", { scope: "row", class: "figure" }, figure(x)),
+        lines.map(({ values }) => html("td", { class: "figure", title: values[row] === null ? null : String(values[row]) }, values[row] === null ? "\u2013" : share(values[row])))))));
+  };
+  opponent.addEventListener("change", draw);
+  result.addEventListener("change", draw);
+  document.getElementById("png").addEventListener("click", () =>
+    curve.png("compare.png", `${WORDS[result.value]} against ${AGAINST[opponent.value]}, exact`));
+  draw();
+}

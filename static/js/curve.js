@@ -1,0 +1,228 @@
+/**
+ * Learning curves on uPlot: a picture with its own legend, keys, table, CSV and PNG.
+ *
+ * Exact values are solid or dashed lines; sampled ones are dotted, inside their 95 % interval. Colours come from the
+ * style sheet, so that both themes draw them; every line also has a dash of its own.
+ */
+
+import { html, svg } from "./dom.js";
+import { figure } from "./words.js";
+
+const { uPlot } = window;
+
+export const RESULTS = ["win", "draw", "loss"];
+export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
+export const AGAINST = { random: "random play", win_block: "win or block", perfect: "perfect play", worst: "its worst enemy" };
+const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
+const DOTTED = [1.5, 4.5];
+const Z = 1.959963984540054;
+
+/** The dash that tells the n-th line of a picture from the others. */
+export function dash(n) {
+  return DASHES[n % DASHES.length];
+}
+
+/** The 95 % Wilson interval of `k` successes in `n`: what a sample still allows to be true. */
+export function wilson(k, n) {
+  if (!n) return [0, 1];
+  const p = k / n;
+  const centre = (p + (Z * Z) / (2 * n)) / (1 + (Z * Z) / n);
+  const half = (Z / (1 + (Z * Z) / n)) * Math.sqrt((p * (1 - p)) / n + (Z * Z) / (4 * n * n));
+  return [Math.max(0, centre - half), Math.min(1, centre + half)];
+}
+
+/** For each result the share among the games since the point before, with its interval; `null` where there were none. */
+export function sampled(points, result) {
+  const key = { win: "wins", draw: "draws", loss: "losses" }[result];
+  return points.map((point, at) => {
+    const before = points[at - 1] ?? { games: 0, wins: 0, draws: 0, losses: 0 };
+    const n = at ? point.games - before.games : 0;
+    if (!n) return null;
+    const k = point[key] - before[key];
+    const [low, high] = wilson(k, n);
+    return { value: k / n, low, high, games: n };
+  });
+}
+
+export class Curve {
+  /**
+   * @param {HTMLElement} root an empty element
+   * @param {{x: string, y: string, label: string}} words what the axes count, and the name of the picture
+   */
+  constructor(root, words) {
+    this.words = words;
+    this.lines = [];
+    this.xs = [];
+    this.isZoomed = false;
+    this.legend = html("ul", { class: "plain curve-legend" });
+    this.stage = html("div", { class: "curve-stage", tabindex: 0, role: "group", "aria-label": `${words.label}. Left and right arrow walk from point to point; the values stand beneath.` });
+    this.at = html("p", { class: "curve-at figure" });
+    this.told = html("p", { class: "visually-hidden", "aria-live": "polite" });
+    this.whole = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
+    root.replaceChildren(this.stage, html("div", { class: "curve-foot" }, this.at, this.whole), this.legend, this.told);
+    this.whole.addEventListener("click", () => this.#unzoom());
+    this.stage.addEventListener("keydown", (event) => this.#key(event));
+    this.stage.addEventListener("blur", () => this.plot?.setCursor({ left: -10, top: -10 }));
+    const repaint = () => this.#build();
+    new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+    new ResizeObserver(() => this.plot?.setSize(this.#size())).observe(this.stage);
+  }
+
+  /**
+   * Shows lines over the same points; what was zoomed in to stays in sight while points arrive.
+   *
+   * @param {number[]} xs ascending
+   * @param {{name: string, colour: string, dash?: number[], isSampled?: boolean, values: (number|null)[], low?: (number|null)[], high?: (number|null)[]}[]} lines
+   * @param {number|null} end where the axis ends, when more points are to come
+   */
+  show(xs, lines, end = null) {
+    const isSame = this.plot && this.end === end && lines.length === this.lines.length
+      && lines.every((line, at) => line.name === this.lines[at].name && Boolean(line.low) === Boolean(this.lines[at].low));
+    Object.assign(this, { xs, lines, end });
+    if (!isSame) return this.#build();
+    this.plot.setData(this.#data(), !this.isZoomed);
+    if (this.isZoomed) this.plot.redraw();
+    return this.#read(this.plot.cursor.idx);
+  }
+
+  /** The picture as it stands, with its title and legend, as a PNG file. */
+  async png(name, title) {
+    const from = this.plot.ctx.canvas;
+    const ratio = devicePixelRatio || 1;
+    const [head, row] = [44 * ratio, 22 * ratio];
+    const picture = html("canvas", { width: from.width, height: from.height + head + row * this.lines.length + 12 * ratio });
+    const ink = picture.getContext("2d");
+    ink.fillStyle = this.#colour("paper");
+    ink.fillRect(0, 0, picture.width, picture.height);
+    ink.fillStyle = this.#colour("ink");
+    ink.font = `bold ${16 * ratio}px sans-serif`;
+    ink.fillText(title, 12 * ratio, 28 * ratio, picture.width - 24 * ratio);
+    ink.drawImage(from, 0, head);
+    ink.font = `${13 * ratio}px sans-serif`;
+    this.lines.forEach((line, at) => {
+      const y = head + from.height + row * (at + 0.5);
+      ink.strokeStyle = this.#colour(line.colour);
+      ink.lineWidth = 2 * ratio;
+      ink.setLineDash((line.isSampled ? DOTTED : line.dash ?? []).map((length) => length * ratio));
+      ink.beginPath();
+      ink.moveTo(14 * ratio, y);
+      ink.lineTo(58 * ratio, y);
+      ink.stroke();
+      ink.fillText(line.name, 68 * ratio, y + 4 * ratio);
+    });
+    const blob = await new Promise((done) => { picture.toBlob(done, "image/png"); });
+    const link = html("a", { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  #size() {
+    const width = this.stage.clientWidth || 320;
+    return { width, height: Math.round(Math.min(420, Math.max(270, width * 0.46))) };
+  }
+
+  #colour(name) {
+    const probe = html("span", { class: `curve-ink-${name}`, hidden: true });
+    document.body.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  }
+
+  #data() {
+    const bounds = this.lines.filter(({ low }) => low).flatMap(({ high, low }) => [high, low]);
+    return [this.xs, ...this.lines.map(({ values }) => values), ...bounds];
+  }
+
+  #build() {
+    this.plot?.destroy();
+    if (!this.lines.length) return;
+    const ink = this.#colour("ink");
+    const grid = { stroke: this.#colour("line"), width: 1 };
+    const axis = { stroke: ink, grid, ticks: grid, font: "14px sans-serif", labelFont: "14px sans-serif", labelSize: 22, labelGap: 0 };
+    const banded = this.lines.filter(({ low }) => low);
+    const series = this.lines.map((line) => ({
+      label: line.name, stroke: this.#colour(line.colour), width: line.isSampled ? 1.5 : 2.2, spanGaps: true,
+      dash: line.isSampled ? DOTTED : line.dash ?? [], points: { show: this.xs.length < 3, size: 6 },
+    }));
+    const edges = banded.flatMap(() => [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })));
+    const first = 1 + this.lines.length;
+    this.isZoomed = false;
+    this.whole.hidden = true;
+    this.plot = new uPlot({
+      ...this.#size(),
+      series: [{ label: this.words.x }, ...series, ...edges],
+      bands: banded.map((line, at) => ({ series: [first + 2 * at, first + 2 * at + 1], fill: this.#colour(line.colour).replace("rgb(", "rgba(").replace(")", ", .16)") })),
+      scales: { x: { time: false, range: (_, min, max) => (this.isZoomed ? [min, max] : [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, 1] } },
+      axes: [
+        { ...axis, label: this.words.x, values: (_, ticks) => ticks.map(short), space: 64, size: 34 },
+        { ...axis, label: this.words.y, values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`), size: 40 },
+      ],
+      legend: { show: false },
+      cursor: { drag: { x: true, y: false, dist: 6 }, points: { size: 7 }, y: false },
+      hooks: {
+        setCursor: [(plot) => this.#read(plot.cursor.idx)],
+        setSelect: [(plot) => {
+          if (plot.select.width > 6) {
+            this.isZoomed = true;
+            this.whole.hidden = false;
+          }
+        }],
+      },
+    }, this.#data(), this.stage);
+    this.plot.over.addEventListener("dblclick", () => this.#unzoom());
+    this.#explain();
+    this.#read(null);
+  }
+
+  #unzoom() {
+    this.isZoomed = false;
+    if (document.activeElement === this.whole) this.stage.focus();
+    this.whole.hidden = true;
+    this.plot.setData(this.#data(), true);
+  }
+
+  #explain() {
+    this.values = this.lines.map(() => html("b", { class: "figure" }));
+    this.legend.replaceChildren(...this.lines.map((line, at) => html("li", {},
+      svg("svg", { width: 44, height: 14, class: `curve-ink-${line.colour}`, "aria-hidden": "true" },
+        svg("line", { x1: 1, x2: 43, y1: 7, y2: 7, stroke: "currentColor", "stroke-width": 2.4, "stroke-dasharray": (line.isSampled ? DOTTED : line.dash ?? []).join(" ") })),
+      html("span", {}, line.name), this.values[at])));
+  }
+
+  /** The values at the point under the cursor; at the last point when there is none. */
+  #read(idx) {
+    if (!this.values) return;
+    const at = idx ?? this.xs.length - 1;
+    this.at.textContent = this.xs.length ? `After ${figure(this.xs[at])} games` : "No point yet";
+    this.lines.forEach((line, n) => {
+      const value = line.values[at] ?? (idx === null || idx === undefined ? line.values.findLast?.((v) => v !== null) : null);
+      this.values[n].textContent = value === null || value === undefined ? "\u2013"
+        : line.low?.[at] === null || !line.low ? share(value)
+          : `${share(value)} (${share(line.low[at])} to ${share(line.high[at])})`;
+    });
+  }
+
+  #key(event) {
+    const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+    if (event.key === "Escape" && this.isZoomed) return this.#unzoom();
+    if (!(event.key in steps) || !this.plot || event.altKey || event.ctrlKey || event.metaKey) return undefined;
+    event.preventDefault();
+    const from = this.plot.cursor.idx ?? (event.key === "ArrowLeft" ? this.xs.length : -1);
+    const at = Math.min(this.xs.length - 1, Math.max(0, from + steps[event.key]));
+    this.plot.setCursor({ left: this.plot.valToPos(this.xs[at], "x"), top: 10 });
+    this.told.textContent = [this.at.textContent, ...this.lines.map((line, n) => `${line.name} ${this.values[n].textContent}`)].join(", ");
+    return undefined;
+  }
+}
+
+/** "12.3 %". */
+export function share(value) {
+  return `${(100 * value).toFixed(1)}\u00a0%`;
+}
+
+function short(n) {
+  if (n >= 1e6) return `${+(n / 1e6).toFixed(2)} M`;
+  return n >= 10_000 ? `${+(n / 1e3).toFixed(1)} k` : figure(n);
+}

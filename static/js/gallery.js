@@ -1,0 +1,96 @@
+/** The gallery: all boxes of a machine, those of one kind, and how they were at any time. */
+
+import { pageData } from "./dom.js";
+import { TimeMachine } from "./timemachine.js";
+import { Wall } from "./wall.js";
+import { count, ordinal } from "./words.js";
+
+/** So many boxes are "the most" of something. */
+const MOST = 60;
+/** A box that a game against random play opens less often than this is not met any more. */
+const NEVER_MET = 1e-4;
+const SURE = 0.95;
+
+const page = document.querySelector("[data-machine]");
+const game = pageData("game");
+const drawn = pageData("drawn");
+const packed = pageData("packed");
+const title = document.getElementById("title").textContent;
+const only = document.getElementById("only");
+const move = document.getElementById("move");
+const root = document.getElementById("wall");
+
+/** A box of the packed list; what a picture needs is unpacked when it is asked for. */
+class PackedBox {
+  constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit]) {
+    Object.assign(this, { position, move_number: moveNumber, ply, start, beads, draws, pieces: board, places: slots, visit });
+    this.now = { beads, draws };
+    this.url = `/machines/${page.dataset.machine}/boxes/${position}`;
+  }
+
+  get board() {
+    return this.pieces.map((piece) => packed.pieces[piece]);
+  }
+
+  get slots() {
+    return this.places.map((slot) => packed.slots[slot]);
+  }
+}
+
+const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
+const changed = ({ beads, start }) => sum(beads.map((n, at) => Math.abs(n - start[at])));
+/** In the past the number of draws is not known: a box that has changed has been opened. */
+const isOpened = (box) => (box.draws ? sum(box.draws) > 0 : changed(box) > 0);
+
+const KINDS = {
+  all: { words: "" },
+  changed: { words: `The ${MOST} boxes whose beads are furthest from where they started.`, by: changed },
+  drawn: { words: `The ${MOST} boxes opened most often in games that it learnt from.`, by: ({ now }) => sum(now.draws) },
+  mastered: { words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.", is: (box) => isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0 },
+  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now, visit }) => sum(now.draws) > 0 && visit < NEVER_MET },
+  emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
+  unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
+};
+
+const boxes = packed.boxes.map((row) => new PackedBox(row));
+const moves = [...new Set(boxes.map((box) => box.move_number))].sort((a, b) => a - b);
+move.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, number)));
+const wanted = new URLSearchParams(location.search);
+if (wanted.get("only") in KINDS) only.value = wanted.get("only");
+if (moves.includes(Number(wanted.get("move")))) move.value = wanted.get("move");
+let wall = null;
+
+function show() {
+  const kind = KINDS[only.value];
+  let found = boxes.filter((box) => (!move.value || box.move_number === Number(move.value)) && (!kind.is || kind.is(box)));
+  if (kind.by) found = found.filter((box) => kind.by(box) > 0).sort((a, b) => kind.by(b) - kind.by(a)).slice(0, MOST);
+  wall?.destroy();
+  wall = new Wall(root, game.layout ?? game, found, drawn, title, { isOneShelf: Boolean(kind.by) });
+  document.getElementById("found").textContent = count(found.length, "box", "boxes");
+  document.getElementById("meaning").textContent = kind.words;
+  document.getElementById("none").hidden = found.length > 0;
+}
+
+function remember() {
+  const query = new URLSearchParams();
+  if (only.value !== "all") query.set("only", only.value);
+  if (move.value) query.set("move", move.value);
+  history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
+  show();
+}
+
+only.addEventListener("change", remember);
+move.addEventListener("change", remember);
+document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());
+show();
+
+const at = (id) => document.getElementById(id);
+new TimeMachine(
+  { slider: at("time"), back: at("time-back"), on: at("time-on"), words: at("time-words") },
+  (number) => `/machines/${page.dataset.machine}/boxes-at/${number}`,
+  (beads) => {
+    for (const box of boxes) Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null } : box.now);
+    if (only.value === "all") wall.refresh();
+    else show();
+  },
+);

@@ -1,0 +1,128 @@
+/** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
+
+import { AGAINST, Curve, RESULTS, RESULT_WORDS, dash, sampled, share } from "./curve.js";
+import { html, pageData } from "./dom.js";
+import { Socket } from "./socket.js";
+import { figure } from "./words.js";
+
+const page = document.querySelector("[data-run]");
+const at = (name) => page.querySelector(`[data-show="${name}"]`);
+const opponent = document.getElementById("opponent");
+const inTraining = document.getElementById("in-training");
+const title = document.querySelector("h1").textContent;
+let run = pageData("run");
+let points = pageData("curve-points");
+let pace = null;
+let heard = { games: run.games_done, when: performance.now() };
+
+const curve = new Curve(document.getElementById("curve"), { x: "games of this run", y: "of 100 games", label: "How the machine got better" });
+
+/** Takes one frame of the run's socket; the socket calls it, and so may a test. */
+export function receive({ type, data }) {
+  if (type === "joined") {
+    const { curve: all, ...fields } = data;
+    points = all;
+    take(fields);
+  } else if (type === "state") {
+    const { points: fresh, ...fields } = data;
+    const known = points.at(-1)?.games ?? -1;
+    points = [...points, ...fresh.filter(({ games }) => games > known)];
+    take(fields);
+  }
+}
+
+function take(fields) {
+  const now = performance.now();
+  if (fields.games_done > heard.games && now - heard.when > 50) {
+    const speed = (1000 * (fields.games_done - heard.games)) / (now - heard.when);
+    // Chunks come in bursts: the pace is smoothed, so that the time left does not jump.
+    pace = pace === null ? speed : 0.7 * pace + 0.3 * speed;
+    heard = { games: fields.games_done, when: now };
+  }
+  run = { ...run, ...fields };
+  progress();
+  draw();
+}
+
+function progress() {
+  const isOver = run.finished_at !== null;
+  const bar = page.querySelector("progress");
+  bar.max = run.games;
+  bar.value = run.games_done;
+  bar.textContent = `${Math.floor((100 * run.games_done) / run.games)} %`;
+  page.dataset.status = run.status;
+  at("status").textContent = STATUS[run.status];
+  at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
+  const took = run.started_at && run.finished_at ? (new Date(run.finished_at) - new Date(run.started_at)) / 1000 : null;
+  const speed = isOver ? took && run.games_done / took : pace;
+  at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
+  at("left").textContent = isOver || !pace ? (took === null ? "" : `took ${duration(took)}`) : `${duration((run.games - run.games_done) / pace)} to go`;
+  for (const [key, word] of [["wins", "won"], ["draws", "drawn"], ["losses", "lost"]]) at(key).textContent = `${figure(run[key])} ${word}`;
+  page.querySelector("#cancel").hidden = isOver;
+  at("error").hidden = !run.error;
+  at("error").textContent = run.error && `It stopped: ${run.error}`;
+}
+
+const STATUS = {
+  queued: "Waiting for a worker",
+  running: "Training",
+  finished: "Finished",
+  cancelled: "Cancelled: what it had learnt by then stays",
+  failed: "It went wrong; what it had learnt by then stays",
+};
+
+function draw() {
+  const against = opponent.value;
+  const xs = points.map(({ games }) => games);
+  const lines = RESULTS.map((result, n) => ({
+    name: `${RESULT_WORDS[result]}, exact`, colour: result, dash: dash(n), values: points.map(({ strength }) => strength[against][result]),
+  }));
+  if (inTraining.checked) {
+    for (const result of RESULTS) {
+      const sample = sampled(points, result);
+      lines.push({
+        name: `${RESULT_WORDS[result]} in training, sampled`, colour: result, isSampled: true,
+        values: sample.map((s) => s && s.value), low: sample.map((s) => s && s.low), high: sample.map((s) => s && s.high),
+      });
+    }
+  }
+  curve.show(xs, lines, run.finished_at ? null : run.games);
+  table(against);
+}
+
+function table(against) {
+  const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(points, result)]));
+  const heads = ["Games", ...RESULTS.map((r) => `${RESULT_WORDS[r]}, exact`), ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`)];
+  document.getElementById("points").replaceChildren(
+    html("caption", {}, `Exact against ${AGAINST[against]}; in training: the games since the line above, with their 95 % interval`),
+    html("thead", {}, html("tr", {}, heads.map((head) => html("th", { scope: "col", class: "figure" }, head)))),
+    html("tbody", {}, points.map((point, row) => html("tr", {},
+      html("th", { scope: "row", class: "figure" }, figure(point.games)),
+      RESULTS.map((r) => html("td", { class: "figure", title: String(point.strength[against][r]) }, share(point.strength[against][r]))),
+      RESULTS.map((r) => {
+        const s = samples[r][row];
+        return html("td", { class: "figure" }, s ? `${share(s.value)} (${share(s.low)} to ${share(s.high)})` : "\u2013");
+      })))));
+}
+
+function duration(seconds) {
+  if (seconds < 1) return "less than a second";
+  if (seconds < 90) return `${Math.round(seconds)} second${Math.round(seconds) === 1 ? "" : "s"}`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${(seconds / 3600).toFixed(1)} hours`;
+}
+
+opponent.addEventListener("change", draw);
+inTraining.addEventListener("change", draw);
+document.getElementById("png").addEventListener("click", () =>
+  curve.png(`training-run-${run.id}.png`, `${title}, against ${AGAINST[opponent.value]}`));
+document.getElementById("cancel").addEventListener("submit", () => {
+  document.querySelector("#cancel button").disabled = true;
+});
+progress();
+draw();
+if (run.finished_at === null) {
+  new Socket(`/api/training-runs/${run.id}/ws`, receive, (status) => {
+    at("connection").hidden = status === "open";
+    at("connection").textContent = "The connection is gone; trying again. The training goes on without it.";
+  });
+}

@@ -1,0 +1,68 @@
+/** The time machine: a slider over a machine's lessons; the boxes as they stood after any of them. */
+
+import { figure } from "./words.js";
+
+export class TimeMachine {
+  /**
+   * @param {{slider, back, on, words}} parts elements of the page
+   * @param {(number: number) => string} address where the beads after a lesson are told
+   * @param {(beads: Object<string, number[]>|null) => void} onBeads the beads by position; `null` for now
+   */
+  constructor(parts, address, onBeads) {
+    Object.assign(this, { parts, address, onBeads });
+    this.last = Number(parts.slider.max);
+    this.first = Number(parts.slider.min);
+    this.asked = 0;
+    parts.slider.addEventListener("input", () => this.#later());
+    parts.back.addEventListener("click", () => this.go(this.number - 1));
+    parts.on.addEventListener("click", () => this.go(this.number + 1));
+    this.#tell();
+  }
+
+  get number() {
+    return Number(this.parts.slider.value);
+  }
+
+  /** Goes to a lesson; before the first and after the last there is nothing. */
+  go(number) {
+    this.parts.slider.value = Math.min(this.last, Math.max(this.first, number));
+    this.#later();
+  }
+
+  /** One question at a time: while one is on its way, only the latest wish is kept. */
+  async #later() {
+    this.#tell();
+    if (this.isAsking) return;
+    this.isAsking = true;
+    try {
+      let told;
+      do {
+        told = this.number;
+        if (told === this.last) {
+          this.onBeads(null);
+          this.#tell();
+        } else {
+          const answer = await fetch(this.address(told), { headers: { Accept: "application/json" } });
+          if (!answer.ok) throw new Error(answer.status);
+          const { beads, lesson } = await answer.json();
+          this.onBeads(beads);
+          this.#tell(lesson);
+        }
+      } while (told !== this.number);
+    } catch {
+      this.parts.words.textContent = "That moment could not be fetched. Move the slider to try again.";
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  #tell(lesson = null) {
+    const { number, first, last, parts } = this;
+    parts.back.disabled = number <= first;
+    parts.on.disabled = number >= last;
+    const when = last === first ? "Nothing has been learnt yet." : number === last ? `Now, after lesson ${figure(last - first)} of ${figure(last - first)}.`
+      : number === first ? "At the very start: every box as it was laid out." : `After lesson ${figure(number - first)} of ${figure(last - first)}.`;
+    parts.words.textContent = lesson && number !== first ? `${when} ${lesson.sentence}` : when;
+    parts.slider.setAttribute("aria-valuetext", when);
+  }
+}

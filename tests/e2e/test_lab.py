@@ -1,0 +1,292 @@
+"""The lab in a real browser: make a machine, train it, see the curve move, cancel; look into its boxes at any time."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from games.rules.base import Side
+from learning.machines.presets import PRESETS
+from learning.models import Machine, RunStatus, TrainingRun
+from learning.selectors import ledger_errors, run_curve, visit_probabilities
+from tests.conftest import StartWorker
+from tests.e2e.conftest import LiveSite
+from tests.factories import machine, trained, user
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def owner(context: BrowserContext, live_site: LiveSite) -> Any:
+    """An account whose session the browser holds."""
+    from django.conf import settings
+    from django.test import Client
+
+    account, client = user("owner"), Client()
+    client.force_login(account)
+    context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies[settings.SESSION_COOKIE_NAME].value, "url": live_site.url}]
+    )
+    return account
+
+
+def games_shown(page: Page) -> int:
+    return int(re.sub(r" of .*|,", "", page.locator('[data-show="done"]').inner_text()))
+
+
+def rows_shown(page: Page) -> list[int]:
+    return [int(text.replace(",", "")) for text in page.locator("#points tbody th").all_text_contents()]
+
+
+def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
+    page: Page, owner: Any, start_worker: StartWorker
+) -> None:
+    start_worker()
+    page.goto("/machines/new")
+    page.get_by_label("Its name").fill("Mendel")
+    page.locator('.preset:has([value="scroggs"])').click()
+    page.locator("#make").click()
+    expect(page.locator("h1")).to_have_text("Mendel")
+    made = Machine.objects.get()
+    assert (made.owner, made.preset) == (owner, "scroggs")
+
+    page.locator("#train").click()
+    page.get_by_label("How many games").fill("400000000")
+    page.locator("#begin").click()
+    page.wait_for_url(re.compile(r"/runs/\d+$"))
+    expect(page.locator('[data-show="status"]')).to_have_text("Training")
+    expect(page.locator('[data-show="speed"]')).to_contain_text("games a second")
+    expect(page.locator('[data-show="left"]')).to_contain_text("to go")
+    page.evaluate("window.isTheSamePage = true")
+    page.locator("summary").click()
+    before = rows_shown(page)
+    page.wait_for_function("n => document.querySelectorAll('#points tbody tr').length > n", arg=len(before) + 1)
+    assert page.evaluate("window.isTheSamePage") is True
+    done = games_shown(page)
+
+    # It goes on without the page, and a page that comes back knows all of it.
+    page.reload()
+    assert games_shown(page) >= done
+    page.locator("summary").click()
+    after = rows_shown(page)
+    assert after[: len(before)] == before
+    assert len(after) >= len(before) + 2
+
+    page.locator("#cancel button").click()
+    expect(page.locator('[data-show="status"]')).to_contain_text("Cancelled")
+    expect(page.locator("#cancel")).to_be_hidden()
+    run = TrainingRun.objects.get()
+    assert run.status == RunStatus.CANCELLED
+    assert 0 < run.games_done < run.n_games
+    assert games_shown(page) == run.games_done
+    page.locator("summary").click()
+    assert rows_shown(page) == [point["games"] for point in run_curve(run)]
+    made.refresh_from_db()
+    assert made.n_games == run.games_done
+    assert ledger_errors() == []
+
+
+def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worker: StartWorker) -> None:
+    learner = machine(Side.FIRST, owner=owner)
+    page.goto(f"/machines/{learner.pk}/train")
+    page.locator("#stage-more").click()
+    page.locator("select").nth(1).select_option("perfect")
+    page.locator("#begin").click()
+    expect(page.locator('[data-show="status"]')).to_have_text("Waiting for a worker")
+    start_worker()
+    from learning.services import training_run_knock
+
+    training_run_knock(TrainingRun.objects.get().pk)
+    expect(page.locator('[data-show="status"]')).to_have_text("Finished")
+    assert games_shown(page) == 20_000
+    page.locator("summary").click()
+    run = TrainingRun.objects.get()
+    assert rows_shown(page) == [point["games"] for point in run_curve(run)]
+
+
+def test_the_curve_is_read_by_keys_zoomed_and_taken_away(page: Page, tmp_path: Path) -> None:
+    learner = trained(machine(Side.FIRST), 3000)
+    run = learner.runs.get()
+    curve = run_curve(run)
+    page.goto(f"/runs/{run.pk}")
+    legend = page.locator(".curve-legend b")
+    expect(legend).to_have_count(3)
+    page.locator(".curve-stage").focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".curve-at")).to_have_text("After 0 games")
+    expect(legend.first).to_have_text(re.compile(rf"^{100 * curve[0]['strength']['random']['win']:.1f}"))
+    page.keyboard.press("End")
+    expect(page.locator(".curve-at")).to_have_text("After 3,000 games")
+
+    page.locator("#opponent").select_option("perfect")
+    expect(legend.first).to_have_text(re.compile(r"^0\.0"))
+    page.locator("#in-training").check()
+    expect(legend).to_have_count(6)
+    expect(legend.nth(3)).to_have_text(re.compile(r"% \(.* to .*%\)".replace(" ", r"\s")))
+
+    over = page.locator(".u-over").bounding_box()
+    assert over is not None
+    page.mouse.move(over["x"] + 40, over["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(over["x"] + 160, over["y"] + 60, steps=4)
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Show all of it")).to_be_visible()
+    page.get_by_role("button", name="Show all of it").click()
+    expect(page.get_by_role("button", name="Show all of it")).to_be_hidden()
+
+    with page.expect_download() as picture:
+        page.locator("#png").click()
+    picture.value.save_as(tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    with page.expect_download() as table:
+        page.get_by_role("link", name="Table as CSV").click()
+    table.value.save_as(tmp_path / "curve.csv")
+    with (tmp_path / "curve.csv").open() as file:
+        assert [int(row["games"]) for row in csv.DictReader(file)] == [point["games"] for point in curve]
+
+
+def test_curves_of_several_machines_in_one_picture(page: Page) -> None:
+    first, second = trained(machine(Side.FIRST, name="One"), 500), trained(machine(Side.SECOND, name="Two"), 900)
+    page.goto("/machines")
+    for name in ("One", "Two"):
+        page.get_by_label(f"Compare {name}").check()
+    page.locator("#compare").click()
+    expect(page.locator(".curve-legend li")).to_have_count(2)
+    page.locator("#opponent").select_option("perfect")
+    page.locator("#result").select_option("loss")
+    for at, learner in enumerate((first, second)):
+        loss = run_curve(learner.runs.get())[-1]["strength"]["perfect"]["loss"]
+        expect(page.locator(".curve-legend b").nth(at)).to_have_text(re.compile(rf"^{100 * loss:.1f}"))
+
+
+def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owner: Any) -> None:
+    page.goto("/machines/new")
+    page.locator("#rule-details summary").click()
+    for slug, preset in PRESETS.items():
+        page.locator(f'.preset:has([value="{slug}"])').click()
+        expect(page.locator("#id_initial")).to_have_value(", ".join(map(str, preset.rule.initial)))
+        expect(page.locator("#id_when_empty")).to_have_value(preset.rule.when_empty)
+        expect(page.locator(".is-changed")).to_have_count(0)
+    page.locator('.preset:has([value="michie-1961"])').click()
+    page.get_by_label("After a loss").fill("-2")
+    page.get_by_label("Its name").fill("Strict")
+    expect(page.locator(".is-changed")).to_have_attribute("data-rule", "loss")
+    expect(page.locator("#own-rule-note")).to_be_visible()
+    page.locator("#make").click()
+    expect(page.locator("h1")).to_have_text("Strict")
+    assert Machine.objects.get().learning_rule.loss == -2
+
+
+def test_the_buttons_of_a_machine_of_ones_own(page: Page, owner: Any) -> None:
+    learner = trained(machine(Side.FIRST, owner=owner, name="Mine"))
+    page.goto(learner.get_absolute_url())
+    page.locator("#freeze").click()
+    expect(page.locator("#freeze")).to_have_text("Let it learn again")
+    expect(page.locator("#train")).to_have_count(0)
+    page.locator("#publish").click()
+    expect(page.locator("#publish")).to_have_text("Show it to everybody")
+    page.locator("#clone").click()
+    expect(page.locator("h1")).to_have_text("Mine (copy)")
+    page.get_by_role("link", name="Change it").click()
+    page.get_by_role("link", name="Delete it").click()
+    expect(page.locator("#loss")).to_contain_text("304 boxes")
+    page.locator("#confirm").click()
+    expect(page.locator("h1")).to_have_text("Machines")
+    assert Machine.objects.get() == learner
+
+
+def shown(page: Page) -> set[str]:
+    return {str(box.get_attribute("data-position")) for box in page.locator(".wall-box").element_handles()}
+
+
+def test_the_gallery_filters(page: Page) -> None:
+    learner = trained(machine(Side.FIRST), 5000)
+    boxes = {box.position: box for box in learner.boxes.all()}
+    visits = visit_probabilities(learner)
+    opened = {position for position, box in boxes.items() if any(box.draws)}
+    expected = {
+        "emptied": {p for p, box in boxes.items() if not any(box.beads)},
+        "unopened": set(boxes) - opened,
+        "mastered": {p for p in opened if max(boxes[p].beads) >= 0.95 * sum(boxes[p].beads) > 0},
+        "abandoned": {p for p in opened if visits[p] < 1e-4},
+    }
+    assert expected["mastered"]
+    assert expected["emptied"]
+    page.goto(f"/machines/{learner.pk}/boxes")
+    expect(page.locator(".wall-box")).to_have_count(304)
+    for kind, positions in expected.items():
+        page.locator("#only").select_option(kind)
+        expect(page.locator(".wall-box")).to_have_count(len(positions))
+        assert shown(page) == positions
+    page.locator("#only").select_option("drawn")
+    expect(page.locator(".wall-box")).to_have_count(60)
+    most = sorted(boxes.values(), key=lambda box: -sum(box.draws))
+    expect(page.locator(".wall-box").first).to_have_attribute("data-position", most[0].position)
+    page.locator("#move").select_option("2")
+    expect(page.locator(".wall-box")).to_have_count(sum(any(b.draws) for b in boxes.values() if b.move_number == 2))
+    page.reload()
+    expect(page.locator("#only")).to_have_value("drawn")
+    expect(page.locator("#move")).to_have_value("2")
+
+
+def test_the_time_machine_shows_every_box_as_it_stood(page: Page) -> None:
+    learner = machine(Side.FIRST)
+    for seed in (1, 2):
+        trained(learner, 200, seed=seed)
+    opening = learner.boxes.get(move_number=1)
+    after_first = opening.changes.get(lesson__number=1).after
+    page.goto(f"/machines/{learner.pk}/boxes")
+    label = page.locator(f'.wall-box[data-position="{opening.position}"]')
+    expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(opening.beads):,} beads"))
+    page.locator("#time-back").click()
+    expect(page.locator("#time-words")).to_contain_text("After lesson 1 of 2. Trained 200 games")
+    expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(after_first):,} beads"))
+    page.locator("#time").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#time-words")).to_contain_text("At the very start")
+    expect(label).to_have_attribute("aria-label", re.compile(": 12 beads"))
+    page.keyboard.press("End")
+    expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(opening.beads):,} beads"))
+
+
+def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
+    learner = trained(machine(Side.FIRST), 2000)
+    page.goto(f"/machines/{learner.pk}/why")
+    expect(page.locator("#odds tbody tr")).to_have_count(9)
+    page.locator('[data-cell="1"]').click()
+    expect(page.locator("#say")).to_contain_text("The other side is to move")
+    page.locator('[data-cell="2"]').click()
+    expect(page.locator("#position")).to_have_value("XO.......")
+    expect(page.locator("#odds tbody tr")).to_have_count(7)
+    chances = [float(str(cell.get_attribute("title")).split()[1]) for cell in page.locator("#odds td[title]").all()]
+    assert sum(chances) == pytest.approx(1)
+    box = learner.boxes.get(position=learner.rules.encode(learner.rules.canonical(learner.rules.decode("XO......."))))
+    expect(page.locator("#turned a")).to_have_attribute("href", box.get_absolute_url())
+    page.locator("#back").click()
+    expect(page.locator("#position")).to_have_value("X........")
+    # The same position, turned: the same box.
+    page.locator("#position").fill(".......OX")
+    page.get_by_role("button", name="Look").click()
+    expect(page.locator("#turned a")).to_have_attribute("href", box.get_absolute_url())
+    page.go_back()
+    expect(page.locator("#position")).to_have_value("X........")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_every_page_fits(page: Page, owner: Any, width: int, theme: Any) -> None:
+    learner = trained(machine(Side.FIRST, owner=owner), 3000)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=theme)
+    run = learner.runs.get()
+    own = f"/machines/{learner.pk}"
+    paths = ["/machines", "/machines/new", own, *(f"{own}/{p}" for p in ("edit", "train", "reset", "boxes", "why"))]
+    for path in [*paths, f"/runs/{run.pk}", f"/machines/compare?machine={learner.pk}"]:
+        page.goto(path)
+        expect(page.locator("h1")).to_be_visible()
+        for summary in page.locator("main summary").all():
+            summary.click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -1,0 +1,225 @@
+"""Tokens: made and shown once, kept as a hash, scoped, expiring, revocable; and what a request with one may do."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from rest_framework.test import APIClient
+from rest_framework.throttling import SimpleRateThrottle
+
+from games import services
+from games.exceptions import (
+    MalformedError,
+    TokenExpiredError,
+    TokenInvalidError,
+    TokenNotFoundError,
+    TokenRevokedError,
+    TokenScopeError,
+    TooManyTokensError,
+)
+from games.models import ApiToken, Seat
+from tests.factories import api_with, user
+
+pytestmark = pytest.mark.django_db
+
+EVERYTHING = ["read", "play", "train"]
+
+
+def made(account: Any, scopes: list[str] | None = None, lifetime: timedelta | None = None) -> str:
+    return services.token_make(user=account, name="a script", scopes=scopes or EVERYTHING, lifetime=lifetime)[1]
+
+
+def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
+    text = made(user())
+    (token,) = ApiToken.objects.all()
+    kept = " ".join(str(value) for value in ApiToken.objects.values_list().get())
+    start, secret = text[:18], text[18:]
+    assert (start, len(secret)) == (f"bead_{token.prefix}_", 43)
+    assert secret not in kept
+    assert services.token_read(text=text) == token
+
+
+@pytest.mark.parametrize("damage", ["", "x", "bead_", "bead__", "swap", "last", "no start", "nul"])
+def test_what_is_not_exactly_a_token_is_refused(damage: str) -> None:
+    text = made(user())
+    prefix = text[:18]
+    damaged = {
+        "swap": prefix + text[18:][::-1],
+        "last": text[:-1] + ("A" if text[-1] != "A" else "B"),
+        "no start": text.removeprefix("bead_"),
+        "nul": "bead_\0_" + text[18:],
+    }.get(damage, damage)
+    with pytest.raises(TokenInvalidError):
+        services.token_read(text=damaged)
+
+
+def test_tokens_end_by_time_by_revocation_and_with_their_account() -> None:
+    owner = user()
+    short, revoked, idle = made(owner, lifetime=timedelta(days=1)), made(owner), made(owner)
+    ApiToken.objects.filter(expires_at__isnull=False).update(expires_at=timezone.now())
+    with pytest.raises(TokenExpiredError):
+        services.token_read(text=short)
+    services.token_revoke(user=owner, token_id=services.token_read(text=revoked).pk)
+    with pytest.raises(TokenRevokedError):
+        services.token_read(text=revoked)
+    owner.is_active = False
+    owner.save()
+    with pytest.raises(TokenInvalidError):
+        services.token_read(text=idle)
+
+
+def test_nobody_revokes_the_token_of_another_or_one_twice() -> None:
+    owner, other = user("owner"), user("other")
+    token = services.token_read(text=made(owner))
+    with pytest.raises(TokenNotFoundError):
+        services.token_revoke(user=other, token_id=token.pk)
+    services.token_revoke(user=owner, token_id=token.pk)
+    with pytest.raises(TokenNotFoundError):
+        services.token_revoke(user=owner, token_id=token.pk)
+
+
+def test_scopes_are_known_and_never_none() -> None:
+    owner = user()
+    for scopes in ([], ["admin"], ["read", "admin"]):
+        with pytest.raises(MalformedError, match="scopes"):
+            services.token_make(user=owner, name="x", scopes=scopes, lifetime=None)
+    token = services.token_read(text=made(owner, ["read"]))
+    for bad in ([], ["admin"]):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            ApiToken.objects.filter(pk=token.pk).update(scopes=bad)
+    with pytest.raises(TokenScopeError):
+        services.token_read(text=made(owner, ["read"]), scope="train")
+
+
+def test_an_account_has_so_many_tokens_that_work() -> None:
+    owner = user()
+    for _ in range(services.MAX_TOKENS):
+        made(owner)
+    with pytest.raises(TooManyTokensError):
+        made(owner)
+    services.token_revoke(user=owner, token_id=ApiToken.objects.filter(user=owner).first().pk)
+    assert made(owner)
+
+
+def test_the_use_of_a_token_is_noted_but_not_each_time(django_assert_num_queries: Any) -> None:
+    text = made(user())
+    services.token_read(text=text)
+    noted = ApiToken.objects.get().last_used_at
+    assert noted is not None
+    with django_assert_num_queries(1):
+        services.token_read(text=text)
+    ApiToken.objects.update(last_used_at=noted - timedelta(minutes=2))
+    services.token_read(text=text)
+    assert ApiToken.objects.get().last_used_at > noted - timedelta(seconds=1)
+
+
+def test_a_request_with_a_token_plays_for_its_account() -> None:
+    owner = user()
+    api = api_with(owner, "play", "read")
+    opened = api.post("/api/rooms", {"opponent": "perfect"})
+    assert opened.status_code == 201
+    assert Seat.objects.get(user=owner).side == 0
+    assert api.post(f"/api/rooms/{opened.json()['code']}/move", {"position": 5}).status_code == 200
+    assert APIClient().post(f"/api/rooms/{opened.json()['code']}/move", {"position": 1}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("scopes", "method", "status"),
+    [
+        (["read"], "post", 403),
+        (["train"], "post", 403),
+        (["play"], "get", 403),
+        (["read"], "get", 200),
+        (["play"], "post", 201),
+    ],
+)
+def test_a_token_does_only_what_its_scopes_say(scopes: list[str], method: str, status: int) -> None:
+    api = api_with(user(), *scopes)
+    response = api.post("/api/rooms", {"opponent": "perfect"}) if method == "post" else api.get("/api/games")
+    assert response.status_code == status
+    if status == 403:
+        assert response.json()["code"] == "scope_missing"
+
+
+@pytest.mark.parametrize("how", ["unknown", "expired", "revoked"])
+def test_a_token_that_does_not_count_is_never_taken_for_a_guest(how: str) -> None:
+    text = made(user(), lifetime=timedelta(days=1))
+    if how == "unknown":
+        text += "x"
+    if how == "expired":
+        ApiToken.objects.update(expires_at=timezone.now())
+    if how == "revoked":
+        ApiToken.objects.update(revoked_at=timezone.now())
+    response = APIClient(headers={"Authorization": f"Bearer {text}"}).get("/api/games")
+    code = {"unknown": "token_invalid", "expired": "token_expired", "revoked": "token_revoked"}[how]
+    assert (response.status_code, response.json()["code"]) == (401, code)
+    assert response["WWW-Authenticate"] == "Bearer"
+    assert text not in response.content.decode()
+
+
+def test_guests_accounts_and_tokens_are_each_held_to_a_rate(monkeypatch: Any) -> None:
+    from django.core.cache import cache
+
+    cache.clear()
+    rates = {"anon": "1/min", "user": "2/min", "token": "3/min", "training": None}
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
+    owner = user()
+    session = APIClient()
+    session.force_login(owner)
+    for client, most in ((APIClient(), 1), (session, 2), (api_with(owner, "read"), 3), (api_with(owner, "read"), 3)):
+        statuses = [client.get("/api/games").status_code for _ in range(most + 1)]
+        assert statuses == [200] * most + [429]
+    refused = session.get("/api/games")
+    assert refused.json()["code"] == "throttled"
+    assert int(refused["Retry-After"]) > 0
+    cache.clear()
+
+
+def test_the_page_shows_a_new_token_once(client: Any) -> None:
+    owner = user()
+    assert client.get("/account/tokens").status_code == 302
+    client.force_login(owner)
+    page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read", "train"], "days": "30"})
+    token = ApiToken.objects.get()
+    text = page.context["made"]
+    assert services.token_read(text=text) == token
+    assert (text in page.content.decode(), page["Cache-Control"].find("no-store") >= 0) == (True, True)
+    assert token.scopes == ["read", "train"]
+    assert 29 < (token.expires_at - timezone.now()).days + 1 <= 30
+    again = client.get("/account/tokens").content.decode()
+    assert (text in again, token.prefix in again, "a robot" in again) == (False, True, True)
+    client.post(f"/account/tokens/{token.pk}/revoke")
+    assert token.prefix not in client.get("/account/tokens").content.decode()
+    with pytest.raises(TokenRevokedError):
+        services.token_read(text=text)
+
+
+@pytest.mark.parametrize("wrong", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": "7000"}])
+def test_a_form_that_is_not_right_makes_no_token(client: Any, wrong: dict[str, Any]) -> None:
+    client.force_login(user())
+    page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read"], "days": "30", **wrong})
+    assert page.status_code == 400
+    assert next(iter(wrong)) in page.context["form"].errors
+    assert not ApiToken.objects.exists()
+
+
+def test_the_page_revokes_no_foreign_token_and_tells_of_too_many(client: Any) -> None:
+    owner, other = user("owner"), user("other")
+    token = services.token_read(text=made(owner))
+    client.force_login(other)
+    client.post(f"/account/tokens/{token.pk}/revoke")
+    token.refresh_from_db()
+    assert token.revoked_at is None
+    for _ in range(services.MAX_TOKENS):
+        made(other)
+    page = client.post("/account/tokens", {"name": "one more", "scopes": ["read"], "days": ""})
+    assert (page.status_code, "Revoke one first" in page.content.decode()) == (400, True)
+
+
+def test_a_post_of_a_session_still_needs_its_csrf_token() -> None:
+    api = APIClient(enforce_csrf_checks=True)
+    api.force_login(user())
+    refused = api.post("/api/rooms", {"opponent": "perfect"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")

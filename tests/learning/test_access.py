@@ -1,0 +1,259 @@
+"""Who may do what with a machine, and what an account does to its own."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+
+from games.rules.base import Side
+from learning import services
+from learning.access import machine_for, machines_visible, run_for, runs_visible
+from learning.exceptions import (
+    MachineBusyError,
+    MachineNotFoundError,
+    MachineQuotaError,
+    MachineTaughtError,
+    NotYourMachineError,
+    RunNotFoundError,
+)
+from learning.models import Box, Change, Lesson, Machine, TrainingRun
+from learning.runner import run_claim, run_execute
+from learning.selectors import ledger_errors, machine_strength
+from learning.services import Stage, training_run_start
+from tests.factories import NC, guest, machine, person, play_out, room, trained, user
+
+pytestmark = pytest.mark.django_db
+
+WHAT = ("see", "play", "train", "edit")
+MAY = {
+    # machine: who: what they may do; the rest is refused
+    "public": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
+    "private": {"owner": WHAT, "staff": WHAT, "other": (), "guest": ()},
+    "house": {"owner": WHAT[:2], "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
+    "copy": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
+}
+
+
+@pytest.fixture
+def people() -> dict[str, Any]:
+    return {
+        "owner": user("owner"),
+        "other": user("other"),
+        "staff": user("staff", is_staff=True),
+        "guest": AnonymousUser(),
+    }
+
+
+@pytest.fixture
+def machines(people: dict[str, Any]) -> dict[str, Machine]:
+    owner = people["owner"]
+    return {
+        "public": machine(owner=owner),
+        "private": machine(owner=owner, is_public=False),
+        "house": machine(),
+        "copy": machine(owner=owner, is_public=False, room=room().room),
+    }
+
+
+@pytest.mark.parametrize("who", ["owner", "other", "staff", "guest"])
+@pytest.mark.parametrize("kind", MAY)
+@pytest.mark.parametrize("to", WHAT)
+def test_who_may_do_what(people: dict[str, Any], machines: dict[str, Machine], who: str, kind: str, to: Any) -> None:
+    learner, account = machines[kind], people[who]
+    if to in MAY[kind][who]:
+        assert machine_for(account, learner.slug, to=to) == learner
+        return
+    refusal = NotYourMachineError if MAY[kind][who] else MachineNotFoundError
+    with pytest.raises(refusal):
+        machine_for(account, learner.pk, to=to)
+
+
+def test_what_may_not_be_seen_is_refused_as_what_is_not_there(people: dict[str, Any]) -> None:
+    hidden = machine(owner=people["owner"], is_public=False)
+    run = training_run_start(machine=hidden.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+    messages = []
+    for ref in (hidden.slug, "nowhere"):
+        with pytest.raises(MachineNotFoundError) as refused:
+            machine_for(people["other"], ref)
+        messages.append(str(refused.value).replace(ref, ""))
+    assert messages[0] == messages[1]
+    for number in (run.pk, run.pk + 1):
+        with pytest.raises(RunNotFoundError):
+            run_for(people["other"], number)
+    assert run_for(people["owner"], run.pk, to="train") == run
+
+
+def test_lists_show_what_is_public_and_ones_own(people: dict[str, Any], machines: dict[str, Machine]) -> None:
+    for learner in machines.values():
+        training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+    expected = {
+        "owner": {"public", "private", "house", "copy"},
+        "staff": {"public", "private", "house", "copy"},
+        "other": {"public", "house"},
+        "guest": {"public", "house"},
+    }
+    for who, names in expected.items():
+        wanted = {machines[name].pk for name in names}
+        assert {m.pk for m in machines_visible(people[who])} == wanted
+        assert {run.machine_id for run in runs_visible(people[who])} == wanted
+
+
+def test_a_hidden_machine_plays_its_owner_and_nobody_else(people: dict[str, Any]) -> None:
+    hidden = machine(owner=people["owner"], is_public=False)
+    for stranger in (guest(), person(people["other"])):
+        with pytest.raises(MachineNotFoundError):
+            room("machine", stranger, machine=hidden.slug)
+    assert room("machine", person(people["owner"]), machine=hidden.slug).side == Side.FIRST
+
+
+def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people: dict[str, Any]) -> None:
+    settings.MACHINES_PER_ACCOUNT = 2
+    owner = people["owner"]
+    machine(owner=owner, room=room().room)
+    first = services.machine_make(user=owner, game=NC, side=Side.FIRST, name="One")
+    services.machine_copy(user=owner, machine_id=first.pk)
+    for make in (
+        lambda: services.machine_make(user=owner, game=NC, side=Side.FIRST, name="Three"),
+        lambda: services.machine_copy(user=owner, machine_id=first.pk),
+    ):
+        with pytest.raises(MachineQuotaError, match="2 machines"):
+            make()
+    services.machine_delete(user=owner, machine_id=first.pk)
+    assert services.machine_make(user=owner, game=NC, side=Side.FIRST, name="Three").owner == owner
+
+
+@pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
+def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: str) -> None:
+    learner = trained(machine(Side.FIRST, preset, owner=people["owner"]))
+    copy = services.machine_copy(user=people["owner"], machine_id=learner.pk)
+    assert machine_strength(trained(copy, 100)) != machine_strength(machine(Side.FIRST, preset))
+    fresh = machine(Side.FIRST, preset)
+    for forgetful in (learner, copy):
+        assert machine_strength(forgetful)
+        known = services.machine_reset(user=people["owner"], machine_id=forgetful.pk)
+        columns = ("position", "start", "beads", "draws")
+        boxes = list(forgetful.boxes.order_by("position").values_list(*columns))
+        assert boxes == list(fresh.boxes.order_by("position").values_list(*columns))
+        assert not Lesson.objects.filter(machine=forgetful).exists()
+        assert (known.n_games, known.n_wins, known.n_removed) == (0, 0, 0)
+        assert machine_strength(known) == machine_strength(fresh), "nothing old comes out of the cache"
+    assert ledger_errors() == []
+    again, first_time = trained(learner, 500, seed=9), trained(fresh, 500, seed=9)
+    assert [box.beads for box in again.boxes.order_by("position")] == [
+        box.beads for box in first_time.boxes.order_by("position")
+    ]
+    assert ledger_errors() == []
+
+
+def test_a_machine_whose_boxes_open_when_met_forgets_which_it_has_met(people: dict[str, Any]) -> None:
+    from dataclasses import replace
+
+    from learning.machines.presets import PRESETS
+    from learning.machines.rule import OpenBoxes
+
+    rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
+    learner = services.machine_make(user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule)
+    assert trained(learner, 200).boxes.exists()
+    services.machine_reset(user=people["owner"], machine_id=learner.pk)
+    assert not learner.boxes.exists()
+    assert trained(learner, 200).boxes.exists()
+    assert ledger_errors() == []
+
+
+def test_a_reset_in_the_middle_of_a_match_loses_no_bead_of_account(people: dict[str, Any]) -> None:
+    learner = machine(owner=people["owner"])
+    seated = room("machine", guest(), machine=learner.slug)
+    from tests.factories import play
+
+    play(seated, guest(), "5")
+    services.machine_reset(user=people["owner"], machine_id=learner.pk)
+    assert play_out(seated.room.code, guest())["status"] == "finished"
+    assert Lesson.objects.filter(machine=learner).count() == 1
+    assert ledger_errors() == []
+
+
+def test_a_deleted_machine_takes_everything_of_its_own_and_leaves_its_matches(people: dict[str, Any]) -> None:
+    from games.selectors import room_get, room_view
+    from tests.factories import play
+
+    owner = people["owner"]
+    learner = trained(machine(owner=owner), 200)
+    over = room("machine", guest(1), machine=learner.slug)
+    play_out(over.room.code, guest(1))
+    going_on = room("machine", guest(2), machine=learner.slug)
+    play(going_on, guest(2), "5")
+    services.machine_delete(user=owner, machine_id=learner.pk)
+    for model in (Machine, Box, Change, Lesson, TrainingRun):
+        assert not model._default_manager.exists()
+    assert room_view(room_get(over.room.code))["seats"][1]["machine"] is None
+    state = room_view(room_get(going_on.room.code))
+    assert (state["status"], state["seats"][1]["machine"]) == ("playing", None)
+    with pytest.raises(MachineNotFoundError):
+        play(going_on, guest(2), state["legal_moves"][0])
+    from games.services import match_resign
+
+    assert match_resign(code=going_on.room.code, person=guest(2))["status"] == "finished"
+
+
+def test_neither_reset_nor_deleted_while_it_is_trained_or_trained_against(people: dict[str, Any]) -> None:
+    owner = people["owner"]
+    first, second = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)
+    run = training_run_start(machine=first.slug, stages=[Stage(second.slug, 10)], seed=1, enqueue=False)
+    for busy in (first, second):
+        for service in (services.machine_reset, services.machine_delete):
+            with pytest.raises(MachineBusyError):
+                service(user=owner, machine_id=busy.pk)
+    services.training_run_stop(user=owner, run_id=run.pk)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    services.machine_delete(user=owner, machine_id=second.pk)
+    services.machine_delete(user=owner, machine_id=first.pk)
+
+
+def test_whoever_taught_another_is_not_deleted_before_it(people: dict[str, Any]) -> None:
+    owner = people["owner"]
+    teacher, pupil = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)
+    run = training_run_start(machine=teacher.slug, stages=[Stage(pupil.slug, 50, True)], seed=1, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    with pytest.raises(MachineTaughtError):
+        services.machine_delete(user=owner, machine_id=teacher.pk)
+    assert ledger_errors() == []
+    services.machine_reset(user=owner, machine_id=pupil.pk)
+    services.machine_delete(user=owner, machine_id=teacher.pk)
+    assert ledger_errors() == []
+
+
+def test_nobody_makes_another_ones_machine_learn(people: dict[str, Any]) -> None:
+    own, foreign = machine(Side.FIRST, owner=people["other"]), machine(Side.SECOND, owner=people["owner"])
+    ask = services.training_run_request
+    run = ask(user=people["other"], machine=own.slug, stages=[Stage(foreign.slug, 10)])
+    assert (run.started_by, 0 <= run.seed < 1 << 53) == (people["other"], True)
+    with pytest.raises(NotYourMachineError):
+        ask(user=people["other"], machine=own.slug, stages=[Stage(foreign.slug, 10, learns=True)])
+    with pytest.raises(NotYourMachineError):
+        ask(user=people["other"], machine=foreign.slug, stages=[Stage("random", 10)])
+    with pytest.raises(NotYourMachineError):
+        services.training_run_stop(user=people["owner"], run_id=run.pk)
+    assert TrainingRun.objects.count() == 1
+
+
+def test_the_quota_is_counted_under_a_lock_on_the_account(people: dict[str, Any]) -> None:
+    with connection.execute_wrapper(statements := _Statements()):
+        services.machine_make(user=people["owner"], game=NC, side=Side.FIRST, name="One")
+    counted = next(n for n, sql in enumerate(statements.seen) if "COUNT(*)" in sql)
+    assert any("FOR NO KEY UPDATE" in sql and "auth_user" in sql for sql in statements.seen[:counted])
+
+
+class _Statements:
+    """Every statement that is executed."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        self.seen.append(sql)
+        return execute(sql, params, many, context)

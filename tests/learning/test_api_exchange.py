@@ -1,0 +1,178 @@
+"""Export and import over HTTP: who may, in what form, and what happens to files that are no machines."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from games.rules.base import Side
+from games.services import token_make
+from learning.exchange.registry import FORMATS
+from learning.models import Machine
+from learning.selectors import ledger_errors, machine_export
+from tests.factories import machine, trained, user
+
+
+def export(client: Client, learner: Machine, form: str = "", **headers: str) -> Any:
+    return client.get(f"/api/machines/{learner.pk}/export{form and f'?format={form}'}", headers=headers)
+
+
+def post(client: Client, content: str | bytes, query: str = "", kind: str = "application/json", **headers: str) -> Any:
+    return client.post(f"/api/machines/import{query}", content, content_type=kind, headers=headers)
+
+
+def bearer(account: Any, *scopes: str) -> dict[str, str]:
+    _, text = token_make(user=account, name="a program", scopes=scopes, lifetime=None)
+    return {"Authorization": f"Bearer {text}"}
+
+
+@pytest.fixture
+def anna(client: Client) -> Any:
+    account = user("anna")
+    client.force_login(account)
+    return account
+
+
+@pytest.mark.django_db
+class TestExport:
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_every_format_as_a_file(self, client: Client, form: str) -> None:
+        learner = trained(machine())
+        answer = export(client, learner, form)
+        assert answer.status_code == 200
+        assert answer.content.decode() == machine_export(learner, form).text
+        assert answer.headers["Content-Disposition"].startswith(f'attachment; filename="{learner.slug}')
+        assert answer.headers["Content-Type"].startswith(FORMATS[form].media_type)
+
+    def test_by_slug_native_and_with_a_slash(self, client: Client) -> None:
+        learner = machine()
+        assert client.get(f"/api/machines/{learner.slug}/export/").json()["format"] == "beadbox-machine"
+
+    def test_an_unknown_format(self, client: Client) -> None:
+        answer = export(client, machine(), "xml")
+        assert (answer.status_code, answer.json()["code"]) == (400, "machine_file")
+
+    def test_a_fixed_number_of_queries(self, client: Client, django_assert_max_num_queries: Any) -> None:
+        learner = machine(preset="apl-notebook")
+        with django_assert_max_num_queries(3):
+            export(client, learner)
+
+    def test_owner_other_guest_staff(self, client: Client) -> None:
+        learner = machine(owner=user("anna"), is_public=False)
+        assert export(client, learner).status_code == 404
+        client.force_login(user("bert"))
+        assert export(client, learner).status_code == 404
+        client.force_login(learner.owner)  # type: ignore[arg-type]
+        assert export(client, learner).status_code == 200
+        client.force_login(user("staff", is_staff=True))
+        assert export(client, learner).status_code == 200
+
+    def test_tokens_need_the_scope_to_read(self, client: Client) -> None:
+        learner = machine(owner=user("anna"), is_public=False)
+        assert export(client, learner, **bearer(learner.owner, "read")).status_code == 200
+        assert export(client, learner, **bearer(learner.owner, "play")).status_code == 403
+
+
+@pytest.mark.django_db
+class TestImport:
+    def test_there_and_back(self, client: Client, anna: Any) -> None:
+        learner = trained(machine(Side.FIRST))
+        content = export(client, learner).content
+        answer = post(client, content)
+        assert answer.status_code == 201
+        copy = Machine.objects.get(pk=answer.json()["id"])
+        assert copy.owner == anna
+        assert export(client, copy).content == content
+        assert ledger_errors() == []
+
+    def test_as_the_part_of_a_form(self, client: Client, anna: Any) -> None:
+        file = SimpleUploadedFile("m.csv", machine_export(machine(), "csv").text.encode())
+        answer = client.post("/api/machines/import", {"file": file, "name": "From a form", "preset": "michie-1961"})
+        assert answer.status_code == 201
+        copy = Machine.objects.get(owner=anna)
+        assert (copy.name, copy.boxes.count()) == ("From a form", 289)
+
+    def test_a_table_as_the_body(self, client: Client, anna: Any) -> None:
+        answer = post(client, machine_export(machine(), "csv").text, "?name=Table", "text/csv")
+        assert (answer.status_code, answer.json()["name"]) == (201, "Table")
+
+    def test_options_in_the_address(self, client: Client, anna: Any) -> None:
+        text = machine_export(machine(), "matchbox-ai").text
+        answer = post(client, text, "?format=matchbox-ai&side=1&game=noughts-and-crosses&preset=michie-refill")
+        assert answer.status_code == 201
+        assert Machine.objects.get(owner=anna).preset == "michie-refill"
+        assert post(client, text, "?side=2").status_code == 400
+
+    def test_files_larger_than_a_common_body_are_read(self, client: Client, anna: Any) -> None:
+        content = machine_export(trained(machine(preset="apl-notebook"))).text
+        assert len(content) > 128 * 1024
+        assert post(client, content).status_code == 201
+
+    @pytest.mark.parametrize(
+        ("content", "where"),
+        [("", "empty"), ("[", "line 1"), ("[1]", "[0]"), ('{"memory": 1}', "memory"), ("{}", "format")],
+    )
+    def test_a_refusal_names_the_place_and_keeps_nothing(
+        self, client: Client, anna: Any, content: str, where: str
+    ) -> None:
+        answer = post(client, content)
+        assert answer.status_code == 400
+        assert answer.json()["code"] in ("machine_file", "malformed")
+        assert where in answer.json()["detail"] or content == ""
+        assert not Machine.objects.exists()
+
+    def test_kinds_of_bodies_that_are_not_read(self, client: Client, anna: Any) -> None:
+        assert post(client, b"<machine/>", kind="application/xml").status_code == 415
+        assert client.post("/api/machines/import", {"name": "no file"}).json()["code"] == "malformed"
+        assert client.get("/api/machines/import").status_code in (404, 405)
+
+    def test_guests_and_tokens(self, client: Client) -> None:
+        content = machine_export(machine()).text
+        assert post(client, content).status_code in (401, 403)
+        anna = user("anna")
+        assert post(client, content, **bearer(anna, "read", "play")).status_code == 403
+        assert not Machine.objects.filter(owner=anna).exists()
+        assert post(client, content, **bearer(anna, "train")).status_code == 201
+        assert Machine.objects.filter(owner=anna).count() == 1
+
+    def test_a_session_needs_the_csrf_token(self) -> None:
+        client = Client(enforce_csrf_checks=True)
+        client.force_login(user("anna"))
+        assert post(client, machine_export(machine()).text).status_code == 403
+
+    def test_an_account_has_a_quota(self, client: Client, anna: Any, settings: Any) -> None:
+        settings.MACHINES_PER_ACCOUNT = 1
+        content = machine_export(machine()).text
+        assert post(client, content).status_code == 201
+        answer = post(client, content)
+        assert (answer.status_code, answer.json()["code"]) == (409, "machine_quota")
+        assert Machine.objects.filter(owner=anna).count() == 1
+
+    def test_the_schema_shows_both(self, client: Client) -> None:
+        paths = json.loads(client.get("/api/schema?format=json").content)["paths"]
+        assert "multipart/form-data" in paths["/api/machines/import"]["post"]["requestBody"]["content"]
+        (parameter,) = [p for p in paths["/api/machines/{ref}/export"]["get"]["parameters"] if p["name"] == "format"]
+        assert sorted(parameter["schema"]["enum"]) == sorted(FORMATS)
+
+
+@pytest.mark.django_db
+class TestImportPage:
+    def test_a_file_becomes_a_machine_of_ones_own(self, client: Client, anna: Any) -> None:
+        assert b"Bring a machine in" in client.get("/machines/import").content
+        text = machine_export(trained(machine(name="Old friend"))).text
+        answer = client.post("/machines/import", {"file": BytesIO(text.encode())})
+        copy = Machine.objects.get(owner=anna)
+        assert answer.headers["Location"] == copy.get_absolute_url()
+        assert copy.name == "Old friend"
+
+    def test_what_is_wrong_is_said_beside_the_file(self, client: Client, anna: Any) -> None:
+        answer = client.post("/machines/import", {"file": BytesIO(b"[1]")})
+        assert answer.status_code == 400
+        assert b"[0]: must be an object" in answer.content
+        assert not Machine.objects.exists()
+
+    def test_guests_log_in_first(self, client: Client) -> None:
+        assert "/login" in client.get("/machines/import").headers["Location"]

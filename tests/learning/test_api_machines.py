@@ -1,0 +1,496 @@
+"""The API of machines, boxes and strength: who may, what goes wrong and where, and what comes back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from games.models import ApiToken
+from games.rules.base import Side
+from learning import services
+from learning.models import Machine
+from learning.selectors import ledger_errors
+from learning.services import Stage, training_run_start
+from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained, user
+
+pytestmark = pytest.mark.django_db
+
+People = dict[str, APIClient]
+
+
+@pytest.fixture
+def owner() -> Any:
+    return user("owner")
+
+
+@pytest.fixture
+def people(owner: Any) -> People:
+    """Everybody who may ask, each with a client."""
+    return {
+        "owner": api_with(owner),
+        "other": api_with(user("other")),
+        "staff": api_with(user("staff", is_staff=True)),
+        "guest": api_with(None),
+        "owner's token": api_with(owner, "read", "train"),
+        "token without scope": api_with(owner, "play"),
+    }
+
+
+def code_of(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
+
+
+def field_of(response: Any) -> str:
+    assert response.status_code == 400, response.content
+    return str(response.json()["detail"].partition(":")[0])
+
+
+# What everybody may do: (method, path after the machine, body) -> status by who and by whether it is public
+
+CALLS: dict[str, tuple[str, str, dict[str, Any] | None, int]] = {
+    "look": ("get", "", None, 200),
+    "boxes": ("get", "/boxes", None, 200),
+    "box": ("get", "/boxes/.........", None, 200),
+    "strength": ("get", "/strength", None, 200),
+    "copy": ("post", "/clone", {}, 201),
+    "change": ("patch", "", {"name": "New name"}, 200),
+    "reset": ("post", "/reset", None, 200),
+    "delete": ("delete", "", None, 204),
+}
+LOOKS = ("look", "boxes", "box", "strength")
+
+
+def expected(call: str, who: str, public: bool) -> tuple[int, str]:
+    """The status and the code, by the rule of the house."""
+    if who == "token without scope":
+        return 403, "scope_missing"
+    if who == "guest" and call not in LOOKS:
+        return 401, "not_authenticated"
+    if who in ("owner", "staff", "owner's token"):
+        return CALLS[call][3], ""
+    if not public:
+        return 404, "machine_not_found"
+    if call in LOOKS or call == "copy":
+        return CALLS[call][3], ""
+    return 403, "not_your_machine"
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("who", ["owner", "other", "staff", "guest", "owner's token", "token without scope"])
+@pytest.mark.parametrize("call", CALLS)
+def test_who_may_call_what(people: People, owner: Any, call: str, who: str, public: bool) -> None:
+    learner = machine(Side.FIRST, owner=owner, is_public=public)
+    method, path, body, _ = CALLS[call]
+    response = getattr(people[who], method)(f"/api/machines/{learner.slug}{path}", body)
+    status, code = expected(call, who, public)
+    assert response.status_code == status, response.content
+    if code:
+        assert response.json()["code"] == code
+    if status >= 400:
+        assert Machine.objects.get() == learner
+        assert Machine.objects.get().name == "MENACE"
+
+
+@pytest.mark.parametrize("method", ["patch", "delete"])
+def test_the_machines_of_the_house_are_changed_by_the_staff_alone(people: People, method: str) -> None:
+    learner = house()[Side.FIRST]
+    for who, status in {"owner": 403, "guest": 401, "staff": 200 if method == "patch" else 204}.items():
+        response = getattr(people[who], method)(f"/api/machines/{learner.pk}", {"description": "Ours."})
+        assert response.status_code == status
+
+
+@pytest.mark.parametrize("how", ["expired", "revoked"])
+def test_a_token_that_has_ended_opens_nothing(people: People, owner: Any, how: str) -> None:
+    learner = machine(owner=owner)
+    ApiToken.objects.update(**{"expires_at" if how == "expired" else "revoked_at": timezone.now()})
+    for method, path in (("get", f"/{learner.pk}"), ("post", ""), ("delete", f"/{learner.pk}")):
+        response = getattr(people["owner's token"], method)(f"/api/machines{path}")
+        assert code_of(response) == (401, f"token_{how}")
+
+
+@pytest.mark.parametrize("scopes", [("read",), ("train",), ("read", "play")])
+def test_reading_needs_read_and_changing_needs_train(owner: Any, scopes: tuple[str, ...]) -> None:
+    learner, api = machine(owner=owner), api_with(owner, *scopes)
+    assert (api.get("/api/machines").status_code == 200) == ("read" in scopes)
+    assert (api.patch(f"/api/machines/{learner.pk}", {}).status_code == 200) == ("train" in scopes)
+
+
+# Making
+
+
+def test_a_machine_is_made_from_a_preset_and_belongs_to_who_asked(people: People, owner: Any) -> None:
+    body = {"game": NC, "side": "O", "name": " Matchbox ", "preset": "scroggs", "description": "Mine."}
+    made = people["owner's token"].post("/api/machines", body)
+    assert made.status_code == 201
+    answer = made.json()
+    assert (answer["name"], answer["side"], answer["role"], answer["owner"]) == ("Matchbox", 1, "O", "owner")
+    assert (answer["preset"], answer["rule"]["initial"], answer["public"]) == ("scroggs", [8, 4, 2, 1], True)
+    assert people["guest"].get(f"/api/machines/{answer['slug']}").json() == answer
+    assert Machine.objects.get().boxes.count() > 200
+
+
+def test_a_machine_is_made_from_a_rule_of_its_own(people: People) -> None:
+    rule = {"initial": [5], "win": 2, "loss": -2, "when_empty": "refill"}
+    made = people["owner"].post("/api/machines", {"game": NC, "rule": rule, "public": False}).json()
+    assert made["rule"] == {**Machine.objects.get().rule, **rule}
+    assert (made["preset"], made["name"], made["public"]) == ("", "Noughts and crosses X", False)
+    assert set(Machine.objects.get().boxes.order_by("ply")[0].beads) == {5}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"game": "chess"}, "game"),
+        ({"game": None}, "game"),
+        ({"side": "Z"}, "side"),
+        ({"side": "random"}, "side"),
+        ({"side": 2}, "side"),
+        ({"name": ""}, "name"),
+        ({"name": "x" * 81}, "name"),
+        ({"name": "a\0b"}, "name"),
+        ({"description": "x" * 2001}, "description"),
+        ({"preset": "nobody"}, "preset"),
+        ({"public": "perhaps"}, "public"),
+        ({"rule": []}, "rule"),
+        ({"rule": {"floor": -1}}, "rule.floor"),
+        ({"rule": {"initial": [True]}}, "rule.initial"),
+        ({"rule": {"win": 1.5}}, "rule.win"),
+        ({"rule": {"boxes": 3}}, "rule.boxes"),
+        ({"rule": {}, "preset": "scroggs"}, "rule"),
+        ({"owner": "other"}, "owner"),
+        ({"learn": False}, "learn"),
+    ],
+)
+def test_a_machine_that_cannot_be_made_names_the_field(people: People, wrong: dict[str, Any], field: str) -> None:
+    response = people["owner"].post("/api/machines", {"game": NC, "name": "Matchbox", **wrong})
+    assert field_of(response) == field
+    assert field.partition(".")[0] in response.json()["fields"]
+    assert not Machine.objects.exists()
+
+
+@pytest.mark.parametrize("body", ["[]", '"x"', "null", "3", '{"game"'])
+def test_a_body_that_is_no_object_makes_nothing(people: People, body: str) -> None:
+    assert people["owner"].post("/api/machines", body, content_type="application/json").status_code == 400
+    assert not Machine.objects.exists()
+
+
+def test_guests_and_tokens_that_may_not_train_make_nothing(people: People) -> None:
+    body = {"game": NC, "name": "Matchbox"}
+    assert code_of(people["guest"].post("/api/machines", body)) == (401, "not_authenticated")
+    assert code_of(people["token without scope"].post("/api/machines", body)) == (403, "scope_missing")
+    assert not Machine.objects.exists()
+
+
+def test_an_account_has_room_for_so_many(settings: Any, people: People) -> None:
+    settings.MACHINES_PER_ACCOUNT = 1
+    made = people["owner"].post("/api/machines", {"game": NC}).json()
+    assert code_of(people["owner"].post("/api/machines", {"game": NC})) == (409, "machine_quota")
+    assert code_of(people["owner"].post(f"/api/machines/{made['id']}/clone", {})) == (409, "machine_quota")
+    assert people["other"].post(f"/api/machines/{made['id']}/clone", {}).status_code == 201
+
+
+# Changing
+
+
+def test_a_machine_is_renamed_frozen_and_hidden(people: People, owner: Any) -> None:
+    learner = machine(owner=owner)
+    body = {"name": "Fritz", "description": "", "learns": False, "public": False}
+    answer = people["owner"].patch(f"/api/machines/{learner.pk}", body).json()
+    assert {name: answer[name] for name in body} == body
+    assert people["other"].get(f"/api/machines/{learner.pk}").status_code == 404
+    assert people["owner"].patch(f"/api/machines/{learner.pk}", {}).json() == answer
+    assert people["owner"].patch(f"/api/machines/{learner.pk}", {"learns": True}).json()["learns"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"name": None}, "name"),
+        ({"learns": "maybe"}, "learns"),
+        ({"public": None}, "public"),
+        ({"rule": {"win": 9}}, "rule"),
+        ({"side": 1}, "side"),
+        ({"games": 10}, "games"),
+    ],
+)
+def test_what_cannot_be_changed_is_named(people: People, owner: Any, body: dict[str, Any], field: str) -> None:
+    learner = machine(Side.FIRST, owner=owner)
+    before = Machine.objects.values().get()
+    assert field_of(people["owner"].patch(f"/api/machines/{learner.pk}", {"description": "!", **body})) == field
+    assert Machine.objects.values().get() == before
+
+
+def test_a_copy_begins_where_the_original_stands(people: People, owner: Any) -> None:
+    learner = trained(machine(owner=owner), 300)
+    copy = people["other"].post(f"/api/machines/{learner.slug}/clone", {"name": "Twin", "public": False}).json()
+    assert (copy["name"], copy["owner"], copy["copied_from"], copy["public"]) == ("Twin", "other", learner.pk, False)
+    assert (copy["games"], copy["lessons"]) == (0, 0)
+    boxes = learner.boxes.order_by("position").values_list("position", "beads")
+    assert list(Machine.objects.get(pk=copy["id"]).boxes.order_by("position").values_list("position", "beads")) == [
+        *boxes
+    ]
+    trained(Machine.objects.get(pk=copy["id"]), 100)
+    assert list(learner.boxes.order_by("position").values_list("position", "beads")) == [*boxes]
+    assert ledger_errors() == []
+
+
+@pytest.mark.parametrize(("body", "field"), [({"name": ""}, "name"), ({"public": 7}, "public"), ({"n": 1}, "n")])
+def test_a_copy_that_cannot_be_made_names_the_field(people: People, body: dict[str, Any], field: str) -> None:
+    assert field_of(people["owner"].post(f"/api/machines/{machine().pk}/clone", body)) == field
+    assert Machine.objects.count() == 1
+
+
+def test_reset_and_delete_wait_for_the_training_to_end(people: People, owner: Any) -> None:
+    learner = machine(owner=owner)
+    training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+    assert code_of(people["owner"].post(f"/api/machines/{learner.pk}/reset")) == (409, "machine_busy")
+    assert code_of(people["owner"].delete(f"/api/machines/{learner.pk}")) == (409, "machine_busy")
+
+
+def test_reset_forgets_and_the_ledger_still_holds(people: People, owner: Any) -> None:
+    learner = trained(machine(owner=owner), 300)
+    answer = people["owner"].post(f"/api/machines/{learner.pk}/reset").json()
+    assert (answer["games"], answer["wins"], answer["level"]) == (0, 0, 1)
+    assert ledger_errors() == []
+    first = people["owner"].get(f"/api/machines/{learner.pk}/boxes").json()["results"][0]
+    assert (first["beads"], sum(first["draws"])) == (first["start"], 0)
+
+
+# Lists
+
+
+def listed(api: APIClient, query: str = "") -> list[str]:
+    answer = api.get(f"/api/machines{query}").json()
+    assert set(answer) == {"count", "next", "previous", "results"}
+    assert answer["count"] == len(answer["results"])
+    return [entry["name"] for entry in answer["results"]]
+
+
+def test_a_list_shows_what_may_be_seen(people: People, owner: Any) -> None:
+    machine(name="house")
+    machine(name="public", owner=owner)
+    machine(name="hidden", owner=owner, is_public=False)
+    machine(name="of a room", owner=owner, room=room().room)
+    assert listed(people["guest"]) == listed(people["other"]) == ["house", "public"]
+    everything = ["house", "public", "hidden", "of a room"]
+    assert listed(people["owner"]) == listed(people["staff"]) == listed(people["owner's token"]) == everything
+
+
+def test_a_list_is_narrowed(people: People, owner: Any) -> None:
+    machine(Side.FIRST, "scroggs", name="Anna", owner=owner)
+    machine(Side.SECOND, "go-server", name="Berta", learns=False)
+    api = people["guest"]
+    for query, names in {
+        "?side=X": ["Anna"],
+        "?side=1": ["Berta"],
+        "?rule=scroggs": ["Anna"],
+        "?owner=owner": ["Anna"],
+        f"?game={NC}": ["Anna", "Berta"],
+        "?game=chess": [],
+        "?learns=false": ["Berta"],
+        "?search=ERT": ["Berta"],
+        "?ordering=-name": ["Berta", "Anna"],
+    }.items():
+        assert listed(api, query) == names, query
+
+
+@pytest.mark.parametrize("query", ["side=Z", "ordering=rule", "game=%00"])
+def test_a_list_that_cannot_be_narrowed_so_names_the_parameter(people: People, query: str) -> None:
+    assert field_of(people["guest"].get(f"/api/machines?{query}")) == query.partition("=")[0]
+
+
+def test_a_list_comes_in_pages(people: People) -> None:
+    for number in range(5):
+        machine(name=str(number))
+    api, seen, url = people["guest"], [], "/api/machines?limit=2"
+    while url:
+        answer = api.get(url).json()
+        seen += [entry["name"] for entry in answer["results"]]
+        assert answer["count"] == 5
+        url = answer["next"]
+    assert seen == list("01234")
+    assert api.get("/api/machines?limit=100000&offset=99999999999999999999999").json()["results"] == []
+
+
+def test_a_longer_list_takes_no_more_queries(people: People, owner: Any) -> None:
+    def n_queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert people["guest"].get("/api/machines").status_code == 200
+        return len(queries)
+
+    machine(owner=owner)
+    few = n_queries()
+    for _ in range(5):
+        machine(owner=owner)
+    assert n_queries() == few == 2
+
+
+# Boxes and strength
+
+
+@pytest.fixture
+def learner() -> Machine:
+    return trained(machine(Side.FIRST, "matchbox-ai"), 400)
+
+
+def boxes_of(api: APIClient, learner: Machine, query: str = "") -> list[dict[str, Any]]:
+    answer = api.get(f"/api/machines/{learner.pk}/boxes?limit=200{query}")
+    assert answer.status_code == 200, answer.content
+    results: list[dict[str, Any]] = answer.json()["results"]
+    return results
+
+
+def test_boxes_say_what_is_in_them(people: People, learner: Machine) -> None:
+    (first, *_) = boxes_of(people["guest"], learner)
+    box = learner.boxes.get(position=".........")
+    assert (first["position"], first["ply"], first["move_number"]) == (".........", 0, 1)
+    assert (first["beads"], first["draws"], first["start"]) == (box.beads, box.draws, box.start)
+    assert first["probabilities"] == [count / sum(box.beads) for count in box.beads]
+    assert len(first["symmetries"]) == 8
+    assert sorted(first["moves"][0]) == ["1", "3", "7", "9"]
+
+
+Check = Callable[[dict[str, Any]], bool]
+
+
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        ("&move_number=2", lambda box: box["move_number"] == 2),
+        ("&ply=4", lambda box: box["ply"] == 4),
+        ("&visited=true", lambda box: any(box["draws"])),
+        ("&visited=false", lambda box: not any(box["draws"])),
+        ("&removed=true", lambda box: 0 in box["beads"]),
+        ("&removed=false", lambda box: 0 not in box["beads"]),
+        ("&emptied=false&removed=true", lambda box: 0 in box["beads"] and any(box["beads"])),
+        ("&search=XX", lambda box: "XX" in box["position"]),
+    ],
+)
+def test_boxes_are_narrowed(people: People, learner: Machine, query: str, holds: Check) -> None:
+    found = people["guest"].get(f"/api/machines/{learner.pk}/boxes?limit=1{query}").json()["count"]
+    every = [entry for offset in (0, 200, 400) for entry in boxes_of(people["guest"], learner, f"&offset={offset}")]
+    assert found == sum(map(holds, every)) > 0
+    assert all(map(holds, boxes_of(people["guest"], learner, query)))
+
+
+def test_a_box_is_found_by_a_position_in_any_orientation(people: People, learner: Machine) -> None:
+    (box,) = boxes_of(people["guest"], learner, "&search=X.......O")
+    (same,) = boxes_of(people["guest"], learner, "&search=..X...O..")
+    assert box == same
+    assert boxes_of(people["guest"], learner, "&search=%25") == []
+
+
+@pytest.mark.parametrize(
+    ("ordering", "key"),
+    [
+        ("beads", lambda box: sum(box["beads"])),
+        ("draws", lambda box: sum(box["draws"])),
+        ("change", lambda box: sum(abs(a - b) for a, b in zip(box["beads"], box["start"], strict=True))),
+        ("move_number", lambda box: box["move_number"]),
+        ("position", lambda box: box["position"]),
+    ],
+)
+def test_boxes_are_ordered(people: People, learner: Machine, ordering: str, key: Callable[[Any], Any]) -> None:
+    up, down = (boxes_of(people["guest"], learner, f"&ordering={sign}{ordering}") for sign in ("", "-"))
+    assert [key(box) for box in up] == sorted(map(key, up))
+    assert [key(box) for box in down] == sorted(map(key, down), reverse=True)
+    assert key(up[0]) < key(down[0])
+
+
+@pytest.mark.parametrize(
+    "query", ["ply=x", "ply=-1", "ply=99999999999999999999", "move_number=1.5", "ordering=box", "search=%00"]
+)
+def test_boxes_that_cannot_be_narrowed_so_name_the_parameter(people: People, learner: Machine, query: str) -> None:
+    response = people["guest"].get(f"/api/machines/{learner.pk}/boxes?{query}")
+    assert field_of(response) == query.partition("=")[0]
+
+
+def test_pages_of_boxes_repeat_none_and_leave_out_none(people: People, learner: Machine) -> None:
+    seen, url = [], f"/api/machines/{learner.pk}/boxes?ordering=move_number&limit=37"
+    while url:
+        answer = people["guest"].get(url).json()
+        seen += [box["position"] for box in answer["results"]]
+        url = answer["next"]
+    assert len(seen) == len(set(seen)) == learner.boxes.count() == answer["count"]
+
+
+@pytest.mark.parametrize("limit", [1, 200])
+def test_a_page_of_boxes_takes_three_queries(people: People, learner: Machine, limit: int) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        people["guest"].get(f"/api/machines/{learner.pk}/boxes?limit={limit}&ordering=-change&visited=true")
+    assert len(queries) == 3
+
+
+def test_a_box_lies_as_the_position_was_asked_for(people: People) -> None:
+    learner = trained(machine(Side.SECOND), 50)
+    answers = {
+        asked: people["guest"].get(f"/api/machines/{learner.pk}/boxes/{asked}").json()
+        for asked in ("X........", "........X")
+    }
+    one, turned = answers.values()
+    assert one["box"] == turned["box"]
+    assert one["history"] == turned["history"]
+    assert {move["move"] for move in one["moves"]} == set("23456789")
+    assert {move["move"] for move in turned["moves"]} == set("12345678")
+    opposite = {str(n): str(10 - n) for n in range(1, 10)}
+    chances = {move["move"]: move["probability"] for move in turned["moves"]}
+    assert {move["move"]: move["probability"] for move in one["moves"]} == pytest.approx(
+        {opposite[move]: chance for move, chance in chances.items()}
+    )
+    assert sum(chances.values()) == pytest.approx(1)
+    assert {change["kind"] for change in one["history"]} == {"training"}
+    box = learner.boxes.get(position=one["box"]["position"])
+    total = [sum(change["deltas"][slot] for change in one["history"]) for slot in range(len(box.beads))]
+    assert [start + delta for start, delta in zip(box.start, total, strict=True)] == box.beads
+
+
+def test_the_history_of_a_box_names_the_room_of_a_match(people: People) -> None:
+    learner = machine(Side.SECOND)
+    seated = room("machine", guest(), machine=learner.slug)
+    play_out(seated.room.code, guest())
+    opened = next(box for box in boxes_of(people["guest"], learner, "&visited=true") if box["ply"] == 1)
+    detail = people["guest"].get(f"/api/machines/{learner.pk}/boxes/{opened['position']}").json()
+    (change,) = detail["history"]
+    assert (change["kind"], change["room"], change["training_run"]) == ("match", seated.room.code, None)
+    assert (change["lesson"], change["after"]) == (1, detail["box"]["beads"])
+
+
+@pytest.mark.parametrize("position", ["nonsense", "XO.......", "XXXOO....", "........", "%00"])
+def test_a_position_without_a_box(people: People, position: str) -> None:
+    response = people["guest"].get(f"/api/machines/{machine(Side.SECOND).pk}/boxes/{position}")
+    assert code_of(response) == (404, "box_not_found")
+
+
+def test_strength_is_exact_and_adds_up(people: People, learner: Machine) -> None:
+    strength = people["guest"].get(f"/api/machines/{learner.slug}/strength").json()
+    assert set(strength) == {"random", "win_block", "perfect", "worst"}
+    for chances in strength.values():
+        assert sum(chances.values()) == pytest.approx(1)
+    assert strength["perfect"]["win"] == 0
+
+
+@pytest.mark.parametrize("ref", ["nowhere", "999999999999999999", "9" * 30])
+@pytest.mark.parametrize("path", ["", "/boxes", "/boxes/.........", "/strength"])
+def test_a_machine_that_is_not_there(people: People, ref: str, path: str) -> None:
+    assert code_of(people["guest"].get(f"/api/machines/{ref}{path}")) == (404, "machine_not_found")
+
+
+def test_slashes_at_the_end_are_served_too(people: People, learner: Machine) -> None:
+    for path in ("", f"/{learner.pk}", f"/{learner.pk}/boxes", f"/{learner.pk}/boxes/.........", "/menace"):
+        bare, slashed = (people["guest"].get(f"/api/machines{path}{end}") for end in ("", "/"))
+        assert bare.status_code == slashed.status_code
+
+
+def test_a_session_needs_its_csrf_token_to_change_anything(owner: Any) -> None:
+    api = APIClient(enforce_csrf_checks=True)
+    api.force_login(owner)
+    learner = machine(owner=owner)
+    assert api.delete(f"/api/machines/{learner.pk}").status_code == 403
+    assert services.machine_update(user=owner, machine_id=learner.pk, name="Still here").name == "Still here"

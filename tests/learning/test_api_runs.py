@@ -1,0 +1,489 @@
+"""The API and the socket of training runs: who may start, watch and stop one, and what comes back."""
+
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from rest_framework.test import APIClient
+from rest_framework.throttling import SimpleRateThrottle
+
+from games import services as games_services
+from games.models import ApiToken
+from games.rules.base import Side
+from learning.models import Machine, RunStatus, TrainingRun
+from learning.runner import run_claim, run_execute
+from learning.selectors import ledger_errors
+from learning.services import Stage, training_run_cancel, training_run_start
+from menace_site.asgi import application
+from menace_site.processes import wait_until
+from tests.conftest import StartWorker
+from tests.factories import api_with, in_memory, machine, user
+
+pytestmark = pytest.mark.django_db
+
+URL = "/api/training-runs"
+in_db = database_sync_to_async
+
+
+@pytest.fixture
+def owner() -> Any:
+    return user("owner")
+
+
+@pytest.fixture
+def learner(owner: Any) -> Machine:
+    return machine(Side.FIRST, owner=owner, name="Learner")
+
+
+@pytest.fixture
+def people(owner: Any) -> dict[str, APIClient]:
+    return {
+        "owner": api_with(owner),
+        "other": api_with(user("other")),
+        "staff": api_with(user("staff", is_staff=True)),
+        "guest": api_with(None),
+        "owner's token": api_with(owner, "read", "train"),
+        "token without scope": api_with(owner, "play"),
+    }
+
+
+def body(learner: Machine, **options: Any) -> dict[str, Any]:
+    return {"machine": learner.slug, "opponent": "random", "games": 100, **options}
+
+
+def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, learns: bool = False) -> TrainingRun:
+    return training_run_start(machine=learner.slug, stages=[Stage(opponent, games, learns)], seed=7, enqueue=False)
+
+
+def done(run: TrainingRun) -> TrainingRun:
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return run_execute(claimed)
+
+
+def code_of(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json().get("code", "")
+
+
+STARTS = {
+    "owner": ((201, ""), (201, "")),
+    "owner's token": ((201, ""), (201, "")),
+    "staff": ((201, ""), (201, "")),
+    "other": ((403, "not_your_machine"), (404, "machine_not_found")),
+    "guest": ((401, "not_authenticated"), (401, "not_authenticated")),
+    "token without scope": ((403, "scope_missing"), (403, "scope_missing")),
+}
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("who", STARTS)
+def test_who_may_start_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+    response = people[who].post(URL, body(machine(owner=owner, is_public=public)))
+    assert code_of(response) == STARTS[who][not public]
+    assert TrainingRun.objects.count() == (response.status_code == 201)
+
+
+WATCHES = {
+    "owner": ((200, ""), (200, "")),
+    "owner's token": ((200, ""), (200, "")),
+    "staff": ((200, ""), (200, "")),
+    "other": ((200, ""), (404, "run_not_found")),
+    "guest": ((200, ""), (404, "run_not_found")),
+    "token without scope": ((403, "scope_missing"), (403, "scope_missing")),
+}
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("who", WATCHES)
+def test_who_may_watch_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+    run = run_of(machine(owner=owner, is_public=public))
+    assert code_of(people[who].get(f"{URL}/{run.pk}")) == WATCHES[who][not public]
+    listing = people[who].get(URL)
+    if listing.status_code == 200:
+        assert listing.json()["count"] == (WATCHES[who][not public][0] == 200)
+    else:
+        assert code_of(listing) == (403, "scope_missing")
+
+
+STOPS = {**WATCHES, "other": ((403, "not_your_machine"), (404, "run_not_found")), "guest": STARTS["guest"]}
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("who", STOPS)
+def test_who_may_stop_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+    run = run_of(machine(owner=owner, is_public=public))
+    response = people[who].post(f"{URL}/{run.pk}/cancel")
+    assert code_of(response) == STOPS[who][not public]
+    run.refresh_from_db()
+    assert run.cancel_requested == (response.status_code == 200)
+
+
+@pytest.mark.parametrize("how", ["expired", "revoked"])
+def test_a_token_that_has_ended_starts_nothing(people: dict[str, APIClient], learner: Machine, how: str) -> None:
+    ApiToken.objects.update(**{"expires_at" if how == "expired" else "revoked_at": timezone.now()})
+    assert code_of(people["owner's token"].post(URL, body(learner))) == (401, f"token_{how}")
+    assert code_of(people["owner's token"].get(URL)) == (401, f"token_{how}")
+    assert not TrainingRun.objects.exists()
+
+
+# Starting
+
+
+def test_a_run_says_what_it_will_do_and_with_which_seed(people: dict[str, APIClient], learner: Machine) -> None:
+    answer = people["owner"].post(URL, body(learner, machine=learner.pk, seed=1 << 62)).json()
+    assert (answer["machine"], answer["seed"], answer["status"]) == (learner.pk, 1 << 62, "queued")
+    assert (answer["games"], answer["games_done"], answer["curve"]) == (100, 0, [])
+    assert answer["opponents"] == [{"opponent": "random", "machine": None, "learns": False, "games": 100}]
+    assert people["guest"].get(f"{URL}/{answer['id']}").json() == answer
+
+
+def test_a_seed_that_nobody_chose_is_random_and_trains_the_same_again(
+    people: dict[str, APIClient], learner: Machine
+) -> None:
+    first, second = (people["owner"].post(URL, body(learner)).json() for _ in range(2))
+    assert first["seed"] != second["seed"]
+    done(TrainingRun.objects.get(pk=first["id"]))
+    known = people["guest"].get(f"{URL}/{first['id']}").json()
+    assert (known["status"], known["games_done"]) == ("finished", 100)
+    assert known["wins"] + known["draws"] + known["losses"] == 100
+    assert [known["curve"][0]["games"], known["curve"][-1]["games"]] == [0, 100]
+    assert set(known["curve"][0]["strength"]) == {"random", "win_block", "perfect", "worst"}
+    again = in_memory(machine(Side.FIRST), 100, first["seed"])
+    for box in learner.boxes.all():
+        assert box.beads == again.beads[again.slots(again.table.keys.index(box.position))].tolist()
+
+
+def test_a_curriculum_and_a_machine_that_learns_too(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+    other = machine(Side.SECOND, owner=owner)
+    stages = [{"opponent": "random", "games": 50}, {"opponent": other.slug, "games": 30, "learns": True}]
+    answer = people["owner"].post(URL, {"machine": learner.slug, "opponents": stages}).json()
+    assert answer["opponents"] == [
+        {"opponent": "random", "machine": None, "learns": False, "games": 50},
+        {"opponent": "machine", "machine": other.pk, "learns": True, "games": 30},
+    ]
+    single = people["owner"].post(URL, body(learner, opponent=str(other.pk), opponent_learns=True)).json()
+    assert single["opponents"] == [{"opponent": "machine", "machine": other.pk, "learns": True, "games": 100}]
+    for run in TrainingRun.objects.order_by("pk"):
+        done(run)
+    other.refresh_from_db()
+    assert other.n_games == 130
+    assert ledger_errors() == []
+
+
+def test_a_foreign_machine_may_be_trained_against_but_does_not_learn(
+    people: dict[str, APIClient], learner: Machine
+) -> None:
+    foreign = machine(Side.SECOND)
+    assert people["owner"].post(URL, body(learner, opponent=foreign.slug)).status_code == 201
+    refused = people["owner"].post(URL, body(learner, opponent=foreign.slug, opponent_learns=True))
+    assert code_of(refused) == (403, "not_your_machine")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"games": 0}, "games"),
+        ({"games": -5}, "games"),
+        ({"games": 1.5}, "games"),
+        ({"games": "many"}, "games"),
+        ({"games": 1_000_000_001}, "games"),
+        ({"games": 10**30}, "games"),
+        ({"games": None}, "games"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 1 << 63}, "seed"),
+        ({"seed": "x"}, "seed"),
+        ({"machine": ""}, "machine"),
+        ({"machine": ["a"]}, "machine"),
+        ({"opponent": "nobody"}, "opponent"),
+        ({"opponent": "a\0b"}, "opponent"),
+        ({"opponent": "x" * 81}, "opponent"),
+        ({"opponent_learns": True}, "opponent_learns"),
+        ({"opponents": [{"opponent": "random", "games": 5}]}, "opponents"),
+        ({"game": 100}, "game"),
+    ],
+)
+def test_a_run_that_cannot_start_names_the_field(
+    people: dict[str, APIClient], learner: Machine, wrong: dict[str, Any], field: str
+) -> None:
+    response = people["owner"].post(URL, body(learner, **wrong))
+    assert (response.status_code, response.json()["detail"].partition(":")[0]) == (400, field)
+    assert not TrainingRun.objects.exists()
+
+
+STAGE = {"opponent": "random", "games": 5}
+
+
+@pytest.mark.parametrize(
+    ("opponents", "field"),
+    [
+        ([], "opponents"),
+        ({}, "opponents"),
+        ("random", "opponents"),
+        ([STAGE] * 21, "opponents"),
+        ([{**STAGE, "games": 10**9}] * 2, "opponents"),
+        ([STAGE, {"opponent": "random"}], "opponents.1.games"),
+        ([{**STAGE, "games": 0}], "opponents.0.games"),
+        ([{**STAGE, "learns": True}], "opponents.0.learns"),
+        ([{**STAGE, "seed": 3}], "opponents.0.seed"),
+        ([3], "opponents.0"),
+        ([{**STAGE, "opponent": "nobody"}], "opponent"),
+    ],
+)
+def test_a_curriculum_that_cannot_start_names_the_field(
+    people: dict[str, APIClient], learner: Machine, opponents: Any, field: str
+) -> None:
+    response = people["owner"].post(URL, {"machine": learner.slug, "opponents": opponents})
+    assert (response.status_code, response.json()["detail"].partition(":")[0]) == (400, field)
+    assert not TrainingRun.objects.exists()
+
+
+@pytest.mark.parametrize("missing", ["machine", "opponent", "games"])
+def test_a_run_needs_a_machine_an_opponent_and_games(
+    people: dict[str, APIClient], learner: Machine, missing: str
+) -> None:
+    given = {name: value for name, value in body(learner).items() if name != missing}
+    response = people["owner"].post(URL, given)
+    assert (response.status_code, set(response.json()["fields"])) == (400, {missing})
+
+
+def test_machines_that_cannot_be_trained_or_trained_against(
+    people: dict[str, APIClient], owner: Any, learner: Machine
+) -> None:
+    post = people["owner"].post
+    assert code_of(post(URL, body(learner, machine="nowhere"))) == (404, "machine_not_found")
+    assert code_of(post(URL, body(learner, opponent=learner.slug))) == (409, "machine_wrong_side")
+    frozen = machine(owner=owner, learns=False)
+    assert code_of(post(URL, body(frozen))) == (400, "training_refused")
+    hidden = machine(Side.SECOND, owner=user("third"), is_public=False)
+    refused = post(URL, body(learner, opponent=hidden.slug))
+    assert code_of(refused) == (400, "training_refused")
+    assert code_of(post(URL, body(learner, opponent="nowhere"))) == code_of(refused)
+
+
+def test_starting_is_held_to_a_rate_of_its_own(
+    people: dict[str, APIClient], learner: Machine, monkeypatch: Any
+) -> None:
+    cache.clear()
+    rates = {"anon": None, "user": None, "token": None, "training": "2/min"}
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
+    statuses = [people[who].post(URL, body(learner)).status_code for who in ("owner", "owner's token", "owner")]
+    assert statuses == [201, 201, 429], "an account has one rate, by whichever road it comes"
+    refused = people["owner"].post(URL, body(learner))
+    assert (refused.json()["code"], int(refused["Retry-After"]) > 0) == ("throttled", True)
+    assert people["owner"].get(URL).status_code == 200
+    assert people["staff"].post(URL, body(learner)).status_code == 201
+    cache.clear()
+
+
+# Looking and stopping
+
+
+def test_a_run_that_is_over_cannot_be_stopped(people: dict[str, APIClient], learner: Machine) -> None:
+    run = done(run_of(learner))
+    assert code_of(people["owner"].post(f"{URL}/{run.pk}/cancel")) == (409, "run_over")
+
+
+@pytest.mark.parametrize("path", ["0", "999999999999999999", "12/cancel"])
+def test_a_run_that_is_not_there(people: dict[str, APIClient], path: str) -> None:
+    method = people["owner"].post if path.endswith("cancel") else people["owner"].get
+    assert code_of(method(f"{URL}/{path}")) == (404, "run_not_found")
+
+
+def test_runs_are_listed_newest_first_and_narrowed(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+    other = machine(Side.SECOND, owner=owner)
+    first, second, third = run_of(learner), run_of(other, opponent="perfect"), run_of(learner, opponent=other.slug)
+    done(first)
+    for query, runs in {
+        "": [third, second, first],
+        f"?machine={learner.slug}": [third, first],
+        f"?machine={other.pk}": [second],
+        "?status=finished": [first],
+        "?opponent=perfect": [second],
+        f"?opponent={other.slug}": [third],
+        f"?opponent={other.pk}": [third],
+        "?machine=nowhere": [],
+        "?limit=1&offset=1": [second],
+    }.items():
+        answer = people["guest"].get(f"{URL}{query}").json()
+        assert [entry["id"] for entry in answer["results"]] == [run.pk for run in runs], query
+    wrong = people["guest"].get(f"{URL}?status=asleep")
+    assert (wrong.status_code, wrong.json()["detail"].partition(":")[0]) == (400, "status")
+
+
+def test_a_longer_list_takes_no_more_queries(people: dict[str, APIClient], learner: Machine) -> None:
+    counts = []
+    for _ in range(2):
+        run_of(learner)
+        with CaptureQueriesContext(connection) as queries:
+            people["guest"].get(URL)
+        counts.append(len(queries))
+    assert counts == [3, 3]
+
+
+def test_the_schema_describes_it_all_without_a_warning(people: dict[str, APIClient]) -> None:
+    schema = people["guest"].get("/api/schema", headers={"Accept": "application/vnd.oai.openapi+json"})
+    paths = json.loads(schema.content)["paths"]
+    assert set(paths) >= {
+        "/api/machines",
+        "/api/machines/{ref}",
+        "/api/machines/{ref}/clone",
+        "/api/machines/{ref}/reset",
+        "/api/machines/{ref}/strength",
+        "/api/machines/{ref}/boxes",
+        "/api/machines/{ref}/boxes/{position}",
+        URL,
+        f"{URL}/{{run_id}}",
+        f"{URL}/{{run_id}}/cancel",
+    }
+    listing = paths["/api/machines/{ref}/boxes"]["get"]
+    names = {parameter["name"] for parameter in listing["parameters"]}
+    assert names >= {"move_number", "ply", "visited", "removed", "search", "ordering", "limit", "offset"}
+    assert {"bearer": []} in paths[URL]["post"]["security"]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_real_worker_trains_what_the_api_asked_for(start_worker: StartWorker) -> None:
+    start_worker()
+    account = user()
+    learner = machine(Side.FIRST, owner=account)
+    api = api_with(account, "read", "train")
+    run = api.post(URL, body(learner, games=20_000, seed=5)).json()
+    assert wait_until(lambda: api.get(f"{URL}/{run['id']}").json()["status"] == "finished", timeout_s=60)
+    expected = in_memory(machine(Side.FIRST), 20_000, 5)
+    for box in learner.boxes.all():
+        assert box.beads == expected.beads[expected.slots(expected.table.keys.index(box.position))].tolist()
+    long = api.post(URL, body(learner, games=1_000_000_000)).json()
+    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["games_done"] > 0, timeout_s=60)
+    assert api.post(f"{URL}/{long['id']}/cancel").status_code == 200
+    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["status"] == "cancelled", timeout_s=10)
+    assert ledger_errors() == []
+
+
+# The socket
+
+
+class RunSocket(WebsocketCommunicator):
+    """A connection to a run: with a token as a program, else as a page of ours that nobody is logged in to."""
+
+    # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
+    send_input = ApplicationCommunicator.send_input
+    receive_output = ApplicationCommunicator.receive_output
+
+    def __init__(self, path: str, token: str = "", session: str = "") -> None:
+        headers = [(b"authorization", f"Bearer {token}".encode())] if token else [(b"origin", b"http://localhost")]
+        if session:
+            headers.append((b"cookie", f"sessionid={session}".encode()))
+        super().__init__(application, path, headers)
+
+    async def __aenter__(self) -> "RunSocket":
+        connected, _ = await self.connect()
+        assert connected
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.disconnect()
+
+    async def expect(self, kind: str) -> Any:
+        frame = await self.receive_json_from(timeout=5)
+        assert frame["type"] == kind, frame
+        return frame["data"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_socket_tells_how_far_the_run_is_and_then_every_step() -> None:
+    learner = await in_db(machine)(Side.FIRST)
+    run = await in_db(run_of)(learner, games=500)
+    async with RunSocket(f"{URL}/{run.pk}/ws") as socket:
+        joined = await socket.expect("joined")
+        assert (joined["id"], joined["status"], joined["games_done"], joined["curve"]) == (run.pk, "queued", 0, [])
+        await in_db(done)(run)
+        state = await socket.expect("state")
+        assert (state["status"], state["games_done"], state["points"][-1]["games"]) == ("finished", 500, 500)
+        assert await socket.receive_nothing()
+        await socket.send_json_to({"type": "ping"})
+        await socket.expect("pong")
+        await socket.send_json_to({"type": "cancel"})
+        assert (await socket.expect("error"))["code"] == "unknown_frame"
+    async with RunSocket(f"{URL}/{run.pk}/ws/") as socket:
+        again = await socket.expect("joined")
+    assert again["curve"] == state["points"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_old_state_is_not_sent_after_a_newer_one() -> None:
+    from channels.layers import get_channel_layer
+
+    learner = await in_db(machine)(Side.FIRST)
+    run = await in_db(run_of)(learner)
+    async with RunSocket(f"{URL}/{run.pk}/ws") as socket:
+        old = {**await socket.expect("joined"), "points": []}
+        await in_db(done)(run)
+        await socket.expect("state")
+        await get_channel_layer().group_send(f"run.{run.pk}", {"type": "run.state", "data": old})
+        assert await socket.receive_nothing()
+
+
+def logged_in(account: Any) -> str:
+    api = APIClient()
+    api.force_login(account)
+    return api.cookies["sessionid"].value
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("who", "code"),
+    [
+        ("guest", "run_not_found"),
+        ("other", "run_not_found"),
+        ("other's token", "run_not_found"),
+        ("owner", ""),
+        ("owner's token", ""),
+        ("staff", ""),
+        ("token without scope", "scope_missing"),
+        ("expired", "token_expired"),
+        ("revoked", "token_revoked"),
+        ("nonsense", "token_invalid"),
+    ],
+)
+async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str) -> None:
+    def prepare() -> tuple[TrainingRun, dict[str, str]]:
+        owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
+        run = run_of(machine(owner=owner, is_public=False))
+        asking = other if who.startswith("other") else staff if who == "staff" else owner
+        if who in ("owner", "other", "staff"):
+            return run, {"session": logged_in(asking)}
+        if who in ("guest", "nonsense"):
+            return run, {"token": "nonsense"} if who == "nonsense" else {}
+        scopes = ["play"] if who == "token without scope" else ["read"]
+        token, text = games_services.token_make(user=asking, name="x", scopes=scopes, lifetime=None)
+        if who in ("expired", "revoked"):
+            ended = {"expires_at" if who == "expired" else "revoked_at": timezone.now()}
+            ApiToken.objects.filter(pk=token.pk).update(**ended)
+        return run, {"token": text}
+
+    run, proof = await sync_to_async(prepare)()
+    for path in (f"{URL}/{run.pk}/ws", f"/api/machines/{run.machine_id}/ws"):
+        async with RunSocket(path, **proof) as socket:
+            if not code:
+                await socket.expect("joined")
+                continue
+            expected = code.replace("run_", "machine_") if "machines" in path else code
+            assert (await socket.expect("error"))["code"] == expected
+            assert (await socket.receive_output(timeout=5))["type"] == "websocket.close"
+
+
+def test_a_stop_is_asked_for_once_whoever_asks(learner: Machine, people: dict[str, APIClient]) -> None:
+    run = run_of(learner)
+    assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == RunStatus.QUEUED
+    assert training_run_cancel(run_id=run.pk)
+    assert done(run).status == RunStatus.CANCELLED
+    assert people["guest"].get(f"{URL}/{run.pk}").json()["games_done"] == 0

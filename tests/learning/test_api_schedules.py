@@ -1,0 +1,328 @@
+"""The API and the pages of schedules: what comes back, and who may."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from games.rules.base import Side
+from learning.models import Machine, Schedule
+from learning.services import Stage
+from learning.services_schedules import Timing, schedule_create, schedule_fire, schedule_update
+from tests.factories import api_with, machine, user
+
+pytestmark = pytest.mark.django_db
+URL = "/api/schedules"
+
+
+@pytest.fixture
+def owner() -> Any:
+    return user("owner")
+
+
+@pytest.fixture
+def learner(owner: Any) -> Machine:
+    return machine(owner=owner, name="Learner")
+
+
+@pytest.fixture
+def people(owner: Any) -> dict[str, APIClient]:
+    return {
+        "owner": api_with(owner),
+        "other": api_with(user("other")),
+        "staff": api_with(user("staff", is_staff=True)),
+        "guest": api_with(None),
+        "owner's token": api_with(owner, "read", "train"),
+        "token that may only read": api_with(owner, "read"),
+        "token that may only play": api_with(owner, "play"),
+    }
+
+
+def scheduled(owner: Any, learner: Machine, **options: Any) -> Schedule:
+    options = {"timing": Timing(crontab="0 3 * * *"), "stages": [Stage("random", 500)], **options}
+    return schedule_create(user=owner, machine=learner.slug, **options)
+
+
+def body(learner: Machine, **options: Any) -> dict[str, Any]:
+    return {"machine": learner.slug, "opponent": "random", "games": 500, "every": 6, "period": "hours", **options}
+
+
+def code_of(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json().get("code", "") if response.content else ""
+
+
+OWN, GONE = (200, ""), (404, "schedule_not_found")
+GUEST, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
+MAKES = {
+    "owner": (201, ""),
+    "owner's token": (201, ""),
+    "staff": (201, ""),
+    "other": (403, "not_your_machine"),
+    "guest": GUEST,
+    "token that may only read": NO_SCOPE,
+    "token that may only play": NO_SCOPE,
+}
+READS = {
+    "owner": OWN,
+    "owner's token": OWN,
+    "staff": OWN,
+    "token that may only read": OWN,
+    "other": GONE,
+    "guest": GUEST,
+    "token that may only play": NO_SCOPE,
+}
+WRITES = {**READS, "token that may only read": NO_SCOPE}
+
+
+@pytest.mark.parametrize("who", MAKES)
+def test_who_may_make_a_schedule(people: dict[str, APIClient], learner: Machine, who: str) -> None:
+    assert code_of(people[who].post(URL, body(learner))) == MAKES[who]
+    assert Schedule.objects.count() == (MAKES[who][0] == 201)
+
+
+@pytest.mark.parametrize("who", READS)
+def test_who_may_see_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+    schedule = scheduled(owner, learner)
+    assert code_of(people[who].get(f"{URL}/{schedule.pk}")) == READS[who]
+    listing = people[who].get(URL)
+    if who == "other":
+        assert listing.json()["count"] == 0
+    else:
+        assert listing.status_code == READS[who][0]
+        assert listing.json().get("count", 1) == 1
+
+
+@pytest.mark.parametrize("who", WRITES)
+def test_who_may_change_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+    schedule = scheduled(owner, learner)
+    assert code_of(people[who].patch(f"{URL}/{schedule.pk}", {"paused": True})) == WRITES[who]
+    schedule.task.refresh_from_db()
+    assert schedule.task.enabled == (WRITES[who] != OWN)
+
+
+@pytest.mark.parametrize("who", WRITES)
+def test_who_may_delete_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+    schedule = scheduled(owner, learner)
+    may = WRITES[who] == OWN
+    assert code_of(people[who].delete(f"{URL}/{schedule.pk}")) == ((204, "") if may else WRITES[who])
+    assert Schedule.objects.exists() != may
+
+
+def test_a_schedule_says_everything_about_itself(people: dict[str, APIClient], learner: Machine) -> None:
+    answer = people["owner"].post(URL, body(learner, seed=4)).json()
+    assert answer["opponents"] == [{"opponent": "random", "games": 500, "learns": False}]
+    assert {key: answer[key] for key in ("machine", "owner", "games", "seed", "crontab", "every", "period")} == {
+        "machine": learner.pk,
+        "owner": "owner",
+        "games": 500,
+        "seed": 4,
+        "crontab": "",
+        "every": 6,
+        "period": "hours",
+    }
+    assert (answer["paused"], answer["fired"], answer["note"], answer["last_run"]) == (False, 0, "", None)
+    moments = [datetime.fromisoformat(text) for text in answer["next_runs"]]
+    assert len(moments) == 5
+    assert moments == sorted(moments)
+    assert moments[0] > timezone.now()
+    assert people["owner"].get(f"{URL}/{answer['id']}").json() == answer
+
+
+def test_a_crontab_and_a_curriculum(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+    other = machine(Side.FIRST, owner=owner)
+    opponents = [{"opponent": "random", "games": 5}, {"opponent": other.slug, "games": 6, "learns": True}]
+    sent = {"machine": learner.slug, "opponents": opponents, "crontab": "15 4 * * 1-5", "paused": True}
+    answer = people["owner"].post(URL, sent).json()
+    assert answer["crontab"] == "15 4 * * 1-5"
+    assert (answer["paused"], answer["next_runs"], answer["seed"]) == (True, [], None)
+    assert [stage["opponent"] for stage in answer["opponents"]] == ["random", str(other.pk)]
+
+
+def test_what_a_schedule_did_last(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    Schedule.objects.update(next_at=timezone.now())
+    run = schedule_fire(schedule_id=schedule.pk)
+    Schedule.objects.update(next_at=timezone.now())
+    schedule_fire(schedule_id=schedule.pk)
+    answer = people["owner"].get(f"{URL}/{schedule.pk}").json()
+    assert run is not None
+    assert (answer["fired"], answer["last_run"], answer["last_status"]) == (1, run.pk, "queued")
+    assert "still going on" in answer["note"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"crontab": "0 5 * * *"}, {"crontab": "0 5 * * *", "every": None, "period": None}),
+        ({"every": 2, "period": "days"}, {"crontab": "", "every": 2, "period": "days"}),
+        ({"every": 3}, {"crontab": "", "every": 3, "period": "hours"}),
+        ({"seed": 12}, {"seed": 12, "crontab": "0 3 * * *"}),
+        ({"seed": None}, {"seed": None}),
+        ({"opponents": [{"opponent": "perfect", "games": 9}]}, {"games": 9, "seed": 7}),
+        ({"paused": True}, {"paused": True, "next_runs": []}),
+    ],
+)
+def test_what_can_be_changed(
+    people: dict[str, APIClient], owner: Any, learner: Machine, change: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    schedule = scheduled(owner, learner, seed=7)
+    answer = people["owner"].patch(f"{URL}/{schedule.pk}", change).json()
+    assert {key: answer[key] for key in expected} == expected
+    assert people["owner"].get(f"{URL}/{schedule.pk}").json() == answer
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"every": None, "period": None}, "null"),
+        ({"every": 0}, "min_value"),
+        ({"crontab": "0 3 * * *"}, "schedule_refused"),
+        ({"crontab": "nonsense", "every": None}, "null"),
+        ({"period": "years"}, "invalid_choice"),
+        ({"games": 0}, "min_value"),
+        ({"whatever": 1}, "unknown_field"),
+        ({"opponent": "nobody"}, "training_refused"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    people: dict[str, APIClient], learner: Machine, change: dict[str, Any], code: str
+) -> None:
+    response = people["owner"].post(URL, body(learner, **change))
+    assert response.json()["code"] == code
+    assert response.status_code in (400, 404)
+    assert not Schedule.objects.exists()
+
+
+def test_a_schedule_needs_a_time_that_can_be_read(people: dict[str, APIClient], learner: Machine) -> None:
+    untimed = {"machine": learner.slug, "opponent": "random", "games": 5}
+    assert code_of(people["owner"].post(URL, untimed)) == (400, "schedule_refused")
+    assert code_of(people["owner"].post(URL, {**untimed, "crontab": "61 * * * *"})) == (400, "schedule_refused")
+
+
+def test_lists_are_narrowed_and_take_a_fixed_number_of_queries(
+    people: dict[str, APIClient], owner: Any, learner: Machine, django_assert_max_num_queries: Any
+) -> None:
+    for paused in (True, False, False):
+        scheduled(owner, learner, paused=paused)
+    scheduled(owner, machine(owner=owner, slug="another"))
+    for query, count in (("paused=true", 1), ("paused=false", 3), ("machine=another", 1), ("machine=none", 0)):
+        assert people["owner"].get(f"{URL}?{query}").json()["count"] == count, query
+    with django_assert_max_num_queries(4):  # session, account, count, page
+        people["owner"].get(URL)
+
+
+# Pages
+
+
+@pytest.fixture
+def browser(owner: Any) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def form(**options: Any) -> dict[str, Any]:
+    stages = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "stage-0-opponent": "random", "stage-0-games": 300}
+    timing = {"kind": "every", "every": 6, "period": "hours", "at": "18:00", "crontab": "", "seed": ""}
+    return {**stages, **timing, **options}
+
+
+@pytest.mark.parametrize(
+    ("fields", "crontab", "every"),
+    [
+        ({}, "", (6, "hours")),
+        ({"kind": "daily", "at": "07:05"}, "5 7 * * *", None),
+        ({"kind": "daily", "at": "07:05", "days": ["1", "0"]}, "5 7 * * 1,0", None),
+        ({"kind": "crontab", "crontab": "*/30 * * * *"}, "*/30 * * * *", None),
+    ],
+)
+def test_a_schedule_is_made_and_changed_on_its_page(
+    browser: Client, learner: Machine, fields: dict[str, Any], crontab: str, every: tuple[int, str] | None
+) -> None:
+    page = browser.get(f"/machines/{learner.pk}/schedule")
+    assert page.status_code == 200
+    made = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
+    schedule = Schedule.objects.get()
+    assert made.headers["Location"] == f"/schedules/{schedule.pk}"
+    at = schedule.task.crontab
+    found = f"{at.minute} {at.hour} {at.day_of_month} {at.month_of_year} {at.day_of_week}" if at else ""
+    assert found == crontab
+    assert every is None or (schedule.task.interval.every, schedule.task.interval.period) == every
+    assert schedule.seed is None
+    page = browser.get(f"/schedules/{schedule.pk}")
+    assert page.content.count(b"data-local") == 5
+    again = {**form(**fields), "stage-INITIAL_FORMS": 1, "stage-0-games": 301, "seed": 5}
+    assert browser.post(f"/schedules/{schedule.pk}", again).status_code == 302
+    schedule.refresh_from_db()
+    assert (schedule.n_games, schedule.seed) == (301, 5)
+    assert b"301 games against Random" in browser.get("/schedules").content
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"every": ""},
+        {"kind": "daily", "at": ""},
+        {"kind": "daily", "at": "25:00"},
+        {"kind": "daily", "days": ["9"]},
+        {"kind": "crontab"},
+        {"kind": "never"},
+        {"seed": -1},
+        {"stage-0-games": 0},
+        {"stage-0-opponent": "nobody"},
+    ],
+)
+def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, learner: Machine, fields: dict[str, Any]) -> None:
+    response = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
+    assert response.status_code == 200
+    assert b"errorlist" in response.content
+    assert not Schedule.objects.exists()
+
+
+def test_a_crontab_that_cannot_be_kept_is_said_on_the_page(browser: Client, learner: Machine) -> None:
+    response = browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab="0 3 31 2 *"), follow=True)
+    assert b"cannot be read" in response.content
+    assert not Schedule.objects.exists()
+
+
+def test_pausing_and_deleting_with_buttons(browser: Client, owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    browser.post(f"/schedules/{schedule.pk}/pause", {"paused": "on"})
+    schedule.task.refresh_from_db()
+    assert not schedule.task.enabled
+    assert b"It is paused" in browser.get(f"/schedules/{schedule.pk}").content
+    browser.post(f"/schedules/{schedule.pk}/pause", {"paused": "off"})
+    schedule.task.refresh_from_db()
+    assert schedule.task.enabled
+    assert b"start no more runs" in browser.get(f"/schedules/{schedule.pk}/delete").content
+    assert Schedule.objects.exists(), "asked first"
+    assert browser.post(f"/schedules/{schedule.pk}/delete").headers["Location"] == "/schedules"
+    assert not Schedule.objects.exists()
+
+
+def test_the_pages_of_others_are_not_there(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    client = Client()
+    addresses = [f"/schedules/{schedule.pk}", f"/schedules/{schedule.pk}/delete"]
+    for address in ["/schedules", *addresses, f"/machines/{learner.pk}/schedule"]:
+        assert client.get(address).headers["Location"].startswith("/login")
+    client.force_login(user("other"))
+    for address in addresses:
+        assert client.get(address).status_code == client.post(address).status_code == 404
+    assert client.post(f"/schedules/{schedule.pk}/pause", {"paused": "on"}).status_code == 404
+    assert client.get(f"/machines/{learner.pk}/schedule").status_code == 403
+    assert b"Learner" not in client.get("/schedules").content
+    client.force_login(user("staff", is_staff=True))
+    assert all(client.get(address).status_code == 200 for address in [*addresses, "/schedules"])
+
+
+def test_a_machine_that_an_opponent_was_is_gone(browser: Client, owner: Any, learner: Machine) -> None:
+    other = machine(Side.FIRST, owner=owner)
+    schedule = scheduled(owner, learner, stages=[Stage(other.slug, 5)])
+    schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
+    other.delete()
+    assert b"a machine that is gone" in browser.get("/schedules").content
+    assert browser.get(f"/schedules/{schedule.pk}").status_code == 200

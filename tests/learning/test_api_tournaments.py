@@ -1,0 +1,306 @@
+"""The API, the socket, the pages and the admin of tournaments: what comes back, and who may."""
+
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.test import Client
+from rest_framework.test import APIClient
+
+from games import services as games_services
+from games.rules.base import Side
+from learning.models import Machine, RunStatus, Tournament
+from learning.referee import tournament_play
+from learning.services_tournaments import MAX_GOING_ON, tournament_cancel, tournament_start
+from tests.factories import api_with, machine, user
+from tests.learning.test_api_runs import RunSocket
+
+pytestmark = pytest.mark.django_db
+URL = "/api/tournaments"
+in_db = database_sync_to_async
+
+
+@pytest.fixture
+def owner() -> Any:
+    return user("owner")
+
+
+@pytest.fixture
+def people(owner: Any) -> dict[str, APIClient]:
+    return {
+        "owner": api_with(owner),
+        "other": api_with(user("other")),
+        "staff": api_with(user("staff", is_staff=True)),
+        "guest": api_with(None),
+        "owner's token": api_with(owner, "read", "train"),
+        "token that may only read": api_with(owner, "read"),
+        "token that may only play": api_with(owner, "play"),
+    }
+
+
+def held(owner: Any, entrant: Machine, **options: Any) -> Tournament:
+    return tournament_start(
+        user=owner, entries=[entrant.slug, "random", "perfect"], games=50, seed=3, enqueue=False, **options
+    )
+
+
+def code_of(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json().get("code", "") if response.content else ""
+
+
+OK, GONE, NOT_YOURS = (200, ""), (404, "tournament_not_found"), (403, "not_your_tournament")
+GUEST, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
+HOLDS = {
+    "owner": ((201, ""), (201, "")),
+    "owner's token": ((201, ""), (201, "")),
+    "staff": ((201, ""), (201, "")),
+    "other": ((201, ""), (404, "machine_not_found")),
+    "guest": (GUEST, GUEST),
+    "token that may only read": (NO_SCOPE, NO_SCOPE),
+    "token that may only play": (NO_SCOPE, NO_SCOPE),
+}
+WATCHES = {
+    "owner": (OK, OK),
+    "owner's token": (OK, OK),
+    "staff": (OK, OK),
+    "token that may only read": (OK, OK),
+    "other": (OK, GONE),
+    "guest": (OK, GONE),
+    "token that may only play": (NO_SCOPE, NO_SCOPE),
+}
+WRITES = {
+    **WATCHES,
+    "token that may only read": (NO_SCOPE, NO_SCOPE),
+    "other": (NOT_YOURS, GONE),
+    "guest": (GUEST, GUEST),
+}
+PUBLIC = pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+
+
+@PUBLIC
+@pytest.mark.parametrize("who", HOLDS)
+def test_who_may_enter_a_machine(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+    entrant = machine(owner=owner, is_public=public)
+    response = people[who].post(URL, {"entries": [entrant.slug, "random"], "games": 5})
+    assert code_of(response) == HOLDS[who][not public]
+    assert Tournament.objects.count() == (response.status_code == 201)
+
+
+@PUBLIC
+@pytest.mark.parametrize("who", WATCHES)
+def test_who_may_watch(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+    tournament = held(owner, machine(owner=owner, is_public=public))
+    assert code_of(people[who].get(f"{URL}/{tournament.pk}")) == WATCHES[who][not public]
+    listing = people[who].get(URL)
+    assert listing.json().get("count", 0) == (WATCHES[who][not public] == OK)
+
+
+@PUBLIC
+@pytest.mark.parametrize("act", ["cancel", "delete"])
+@pytest.mark.parametrize("who", WRITES)
+def test_who_may_call_off_and_delete(
+    people: dict[str, APIClient], owner: Any, who: str, act: str, public: bool
+) -> None:
+    tournament = held(owner, machine(owner=owner, is_public=public))
+    address = f"{URL}/{tournament.pk}"
+    response = people[who].post(f"{address}/cancel") if act == "cancel" else people[who].delete(address)
+    may = WRITES[who][not public] == OK
+    assert code_of(response) == ((204, "") if may and act == "delete" else WRITES[who][not public])
+    left = Tournament.objects.filter(pk=tournament.pk, status=RunStatus.RUNNING).exists()
+    assert left != may
+
+
+def test_a_tournament_says_everything_about_itself(people: dict[str, APIClient], owner: Any) -> None:
+    first, second = machine(Side.FIRST, name="A"), machine(Side.SECOND, name="B")
+    sent = {"entries": [first.slug, str(second.pk), "perfect"], "games": 20, "seed": 5, "name": "The cup"}
+    answer = people["owner"].post(URL, sent).json()
+    assert (answer["status"], answer["name"], answer["seed"], answer["owner"]) == ("running", "The cup", 5, "owner")
+    assert [entry["name"] for entry in answer["entries"]] == ["A", "B", "Perfect"]
+    assert [(p["first"], p["second"], p["status"]) for p in answer["pairings"]] == [
+        (0, 1, "queued"),
+        (0, 2, "queued"),
+        (2, 1, "queued"),
+    ]
+    tournament_play(answer["id"])
+    over = people["guest"].get(f"{URL}/{answer['id']}").json()
+    assert (over["status"], over["pairings_done"], over["pairings_total"]) == ("finished", 3, 3)
+    assert sum(row["points"] for row in over["standings"]) == 60
+    assert all(abs(sum(pairing["expected"]) - 1) < 1e-9 for pairing in over["pairings"])
+    assert {(row["entry"], cell["entry"]) for row in over["crosstable"] for cell in row["against"]} == {
+        (a, b) for a in range(3) for b in range(3) if a != b
+    }
+    assert people["owner"].post(f"{URL}/{answer['id']}/cancel").json() == over, "over is over"
+
+
+def test_swiss_by_the_api(people: dict[str, APIClient]) -> None:
+    entrant = machine(Side.FIRST)
+    sent = {"entries": [entrant.slug, "random", "perfect", "win-block"], "games": 5, "format": "swiss", "rounds": 3}
+    answer = people["owner"].post(URL, sent).json()
+    assert (answer["format"], answer["rounds"], answer["round"]) == ("swiss", 3, 1)
+    assert {pairing["round"] for pairing in answer["pairings"]} == {1}
+    tournament_play(answer["id"])
+    assert {p["round"] for p in people["owner"].get(f"{URL}/{answer['id']}").json()["pairings"]} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"entries": ["m"]}, "min_length"),
+        ({"entries": ["m", "nobody"]}, "machine_not_found"),
+        ({"entries": ["m", "m"]}, "tournament_refused"),
+        ({"entries": ["random", "perfect"]}, "tournament_refused"),
+        ({"games": 0}, "min_value"),
+        ({"games": 1_000_001}, "max_value"),
+        ({"format": "knock-out"}, "invalid_choice"),
+        ({"rounds": 3}, "tournament_refused"),
+        ({"seed": 1 << 63}, "max_value"),
+        ({"machines": ["m"]}, "unknown_field"),
+    ],
+)
+def test_what_cannot_be_held_is_refused(people: dict[str, APIClient], change: dict[str, Any], code: str) -> None:
+    machine(Side.FIRST, slug="m")
+    response = people["owner"].post(URL, {"entries": ["m", "random"], "games": 5, **change})
+    assert response.json()["code"] == code
+    assert response.status_code in (400, 404)
+    assert not Tournament.objects.exists()
+
+
+def test_too_many_at_once(people: dict[str, APIClient], owner: Any) -> None:
+    entrant = machine()
+    for _ in range(MAX_GOING_ON):
+        held(owner, entrant)
+    response = people["owner"].post(URL, {"entries": [entrant.slug, "random"], "games": 5})
+    assert code_of(response) == (409, "tournament_quota")
+
+
+def test_lists_are_narrowed_and_take_a_fixed_number_of_queries(
+    people: dict[str, APIClient], owner: Any, django_assert_max_num_queries: Any
+) -> None:
+    entrant = machine()
+    for _ in range(3):
+        tournament_cancel(user=owner, tournament_id=held(owner, entrant).pk)
+    held(owner, entrant, format="swiss")
+    for query, count in (
+        ("status=cancelled", 3),
+        ("format=swiss", 1),
+        ("owner=owner", 4),
+        ("owner=nobody", 0),
+        (f"game={entrant.game}", 4),
+    ):
+        assert people["guest"].get(f"{URL}?{query}").json()["count"] == count, query
+    assert people["guest"].get(f"{URL}?limit=1").json()["results"][0]["format"] == "swiss", "newest first"
+    with django_assert_max_num_queries(2):
+        people["guest"].get(URL)
+
+
+# The socket
+
+
+def socket(tournament: Tournament, token: str = "") -> RunSocket:
+    return RunSocket(f"/api/tournaments/{tournament.pk}/ws", token)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_socket_tells_how_it_stands_and_how_it_ends() -> None:
+    tournament = await in_db(held)(None, await in_db(machine)())
+    async with socket(tournament) as watching:
+        assert (await watching.expect("joined"))["pairings_done"] == 0
+        await in_db(tournament_play)(tournament.pk)
+        versions, state = [0], {"status": ""}
+        while state["status"] != "finished":
+            state = await watching.expect("state")
+            versions.append(state["version"])
+        assert versions == sorted(set(versions))
+        assert state["pairings_done"] == state["pairings_total"]
+        assert state["standings"][0]["place"] == 1
+        await watching.send_json_to({"type": "ping"})
+        await watching.expect("pong")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_who_may_listen() -> None:
+    owner = await in_db(user)("owner")
+    hidden = await in_db(held)(owner, await in_db(machine)(owner=owner, is_public=False))
+    async with socket(hidden) as stranger:
+        assert (await stranger.expect("error"))["code"] == "tournament_not_found"
+        assert (await stranger.receive_output(timeout=10))["code"] == 4404
+    _, text = await in_db(games_services.token_make)(user=owner, name="t", scopes=("read",), lifetime=None)
+    async with socket(hidden, text) as own:
+        await own.expect("joined")
+
+
+# Pages
+
+
+@pytest.fixture
+def browser(owner: Any) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def form(*entries: Machine, **options: Any) -> dict[str, Any]:
+    chosen = [entrant.pk for entrant in entries]
+    return {"machines": chosen, "opponents": ["random"], "format": "round-robin", "games": 20, **options}
+
+
+def test_a_tournament_is_held_watched_called_off_and_deleted_on_its_pages(browser: Client, owner: Any) -> None:
+    entrant = machine(Side.FIRST, name="Ada's machine")
+    page = browser.get("/tournaments/new")
+    assert "Ada&#x27;s machine, plays first" in page.content.decode()
+    made = browser.post("/tournaments/new", form(entrant, name="The cup"))
+    tournament = Tournament.objects.get()
+    address = f"/tournaments/{tournament.pk}"
+    assert made.headers["Location"] == address
+    assert (tournament.owner, tournament.pairings.count()) == (owner, 1)
+    page = browser.get(address).content.decode()
+    assert "The cup" in page
+    assert 'id="cancel"' in page
+    assert "The cup" in browser.get("/tournaments").content.decode()
+    assert browser.post(f"{address}/cancel").headers["Location"] == address
+    assert 'id="cancel"' not in browser.get(address).content.decode()
+    assert b"will be lost" in browser.get(f"{address}/delete").content
+    assert Tournament.objects.exists(), "asked first"
+    browser.post(f"{address}/delete")
+    assert not Tournament.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"opponents": []}, "2 to 32 of them, not 1"),
+        ({"machines": [], "opponents": ["random", "perfect"]}, "at least one of them has to be a machine"),
+        ({"machines": ["999999"]}, "999999 is not one of the available choices"),
+        ({"games": 0}, "greater than or equal to 1"),
+        ({"rounds": 2}, "only a Swiss tournament"),
+    ],
+)
+def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, options: dict[str, Any], words: str) -> None:
+    response = browser.post("/tournaments/new", form(machine(), **options))
+    assert response.status_code == 200
+    assert words in response.content.decode()
+    assert not Tournament.objects.exists()
+
+
+def test_what_others_may_do_on_the_pages(owner: Any) -> None:
+    open_one = held(owner, machine(name="Open"))
+    hidden = held(owner, machine(owner=owner, is_public=False))
+    client = Client()
+    assert client.get("/tournaments/new").headers["Location"].startswith("/login")
+    assert client.get(f"/tournaments/{open_one.pk}").status_code == 200
+    assert client.get(f"/tournaments/{hidden.pk}").status_code == 404
+    client.force_login(user("other"))
+    page = client.get(f"/tournaments/{open_one.pk}").content.decode()
+    assert 'id="cancel"' not in page
+    for act in ("cancel", "delete"):
+        assert client.post(f"/tournaments/{open_one.pk}/{act}").status_code == 403
+        assert client.post(f"/tournaments/{hidden.pk}/{act}").status_code == 404
+    assert f"/tournaments/{hidden.pk}" not in client.get("/tournaments").content.decode()
+    assert Tournament.objects.filter(status=RunStatus.RUNNING).count() == 2
+
+
+def test_a_list_takes_a_fixed_number_of_queries(owner: Any, django_assert_max_num_queries: Any) -> None:
+    for _ in range(3):
+        held(owner, machine())
+    with django_assert_max_num_queries(2):
+        assert b"0 of 4 pairings played" in Client().get("/tournaments").content

@@ -1,0 +1,160 @@
+"""The time machine, why a move, and how likely each box is: every figure against the readable machine."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from games.exceptions import MalformedError
+from games.rules.base import Side
+from learning.exceptions import BoxNotFoundError
+from learning.machines.menace import Menace
+from learning.models import Box, Machine
+from learning.opponents.registry import OPPONENTS
+from learning.selectors import boxes_at, visit_probabilities, why_view
+from learning.services import machine_clone
+from tests import factories
+from tests.factories import guest, machine, play_out, trained
+
+PRESETS = ["michie-1961", "matchbox-ai", "apl-notebook"]
+
+
+def now(learner: Machine) -> dict[str, list[int]]:
+    return dict(learner.boxes.order_by("ply", "position").values_list("position", "beads"))
+
+
+def readable(learner: Machine) -> Menace:
+    return Menace(learner.rules, Side(learner.side), learner.learning_rule, now(learner))
+
+
+def own_positions(learner: Machine) -> list[Any]:
+    """Every position, in every orientation, in which the machine can be to move."""
+    game = learner.rules
+    seen = frontier = {game.initial_position()}
+    while frontier:
+        frontier = {game.apply(p, move) for p in frontier for move in game.legal_moves(p)} - seen
+        seen = seen | frontier
+    return [p for p in sorted(seen) if not game.is_terminal(p) and game.side_to_move(p) == learner.side]
+
+
+@pytest.mark.django_db
+class TestBoxesAt:
+    def test_it_is_what_stood_there_after_each_lesson(self) -> None:
+        learner = machine(Side.SECOND)
+        stood = [now(learner)]
+        for seed in range(3):
+            stood.append(now(trained(learner, games=60, seed=seed)))
+            play_out(factories.room("machine", machine=learner.slug).room.code, guest())
+            learner.refresh_from_db()
+            stood += [now(learner)] if learner.n_lessons == len(stood) else [None, now(learner)]
+        assert learner.n_lessons == len(stood) - 1 >= 6
+        for number, boxes in enumerate(stood):
+            if boxes is not None:
+                assert boxes_at(learner, number) == boxes
+        assert boxes_at(learner, learner.n_lessons + 99) == now(learner)
+
+    def test_it_is_one_query_and_in_order_of_play(self) -> None:
+        learner = trained(machine(Side.FIRST))
+        with CaptureQueriesContext(connection) as queries:
+            boxes = boxes_at(learner, 0)
+        assert len(queries) == 1
+        assert list(boxes) == list(learner.boxes.order_by("ply", "position").values_list("position", flat=True))
+
+    def test_a_copy_begins_with_what_it_copied(self) -> None:
+        learner = trained(machine())
+        copy = machine_clone(machine_id=learner.pk, name="Copy")
+        assert boxes_at(copy, 0) == now(learner)
+
+
+@pytest.mark.django_db
+class TestWhy:
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_every_move_of_every_position_as_the_readable_machine_plays_it(self, preset: str) -> None:
+        learner = trained(machine(Side.SECOND, preset), games=3000)
+        menace, game = readable(learner), learner.rules
+        # Every orientation of a sample that spans the game.
+        for position in own_positions(learner)[::37]:
+            view = why_view(learner, game.encode(position))
+            policy = menace.policy(position)
+            assert {m["move"]: m["probability"] for m in view["moves"]} == pytest.approx(
+                {game.format_move(move): chance for move, chance in policy.items()}
+            )
+            if view["box"] is None:
+                assert view["forced"]
+                assert [m["slot"] for m in view["moves"]] == [None]
+            else:
+                for line in view["moves"]:
+                    assert line["beads"] == view["box"]["beads"][line["slot"]]
+
+    def test_a_turned_position_turns_its_moves(self) -> None:
+        learner = trained(machine(Side.SECOND))
+        game = learner.rules
+        position = game.decode("X........")
+        straight = {m["move"]: m for m in why_view(learner, game.encode(position))["moves"]}
+        for symmetry in game.symmetries:
+            turned = why_view(learner, game.encode(game.transform(position, symmetry)))
+            assert turned["box_position"] == game.encode(game.canonical(position))
+            for move in game.legal_moves(position):
+                image = game.format_move(game.transform_move(move, symmetry))
+                line = next(m for m in turned["moves"] if m["move"] == image)
+                assert line["probability"] == straight[game.format_move(move)]["probability"]
+                assert line["beads"] == straight[game.format_move(move)]["beads"]
+
+    def test_an_empty_box_says_that_the_machine_resigns(self) -> None:
+        learner = machine(Side.SECOND, "michie-1961")
+        box = Box.objects.get(machine=learner, position=learner.rules.canonical("XOX......"))
+        Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
+        view = why_view(learner, "X..O..X..")
+        assert view["resigns"]
+        assert {m["probability"] for m in view["moves"]} == {0.0}
+
+    def test_a_box_not_opened_yet_shows_what_it_would_begin_with(self) -> None:
+        learner = machine(Side.SECOND)
+        learner.boxes.all().delete()
+        view = why_view(learner, "X........")
+        assert view["box"] is None
+        assert not view["forced"]
+        assert {m["beads"] for m in view["moves"]} == {4}
+        assert sum(m["probability"] for m in view["moves"]) == pytest.approx(1)
+
+    @pytest.mark.parametrize("text", ["", "XXXXXXXXX", "nonsense", "X.X.O.O..", "XXXOO....", "."])
+    def test_what_opens_no_box_is_refused(self, text: str) -> None:
+        with pytest.raises(BoxNotFoundError):
+            why_view(machine(Side.SECOND), text)
+
+
+@pytest.mark.django_db
+class TestVisits:
+    @pytest.mark.parametrize("opponent", ["random", "perfect"])
+    def test_they_are_the_sums_of_the_readable_machine(self, opponent: str) -> None:
+        learner = trained(machine(Side.SECOND))
+        menace, game = readable(learner), learner.rules
+        chance: dict[Any, float] = {game.initial_position(): 1.0}
+        visits = dict.fromkeys(now(learner), 0.0)
+        while chance:
+            after: dict[Any, float] = {}
+            for position, p in chance.items():
+                if game.side_to_move(position) == learner.side:
+                    policy = menace.policy(position)
+                    if menace.cabinet.has_box(position):
+                        visits[game.encode(game.canonical(position))] += p
+                else:
+                    replies = OPPONENTS[opponent].replies(game, position)
+                    policy = dict.fromkeys(replies, 1 / len(replies))
+                for move, q in policy.items():
+                    then = game.apply(position, move)
+                    if q and not game.is_terminal(then):
+                        after[then] = after.get(then, 0.0) + p * q
+            chance = after
+        assert visit_probabilities(learner, opponent) == pytest.approx(visits, abs=1e-12)
+
+    def test_they_follow_the_beads(self) -> None:
+        learner = machine(Side.FIRST)
+        fresh = visit_probabilities(learner)
+        assert fresh["........."] == 1
+        assert visit_probabilities(trained(learner)) != fresh
+
+    def test_an_unknown_opponent_is_refused(self) -> None:
+        with pytest.raises(MalformedError):
+            visit_probabilities(machine(), "nobody")

@@ -1,0 +1,381 @@
+"""Machines as files: round trips are the identity, what is wrong is refused by place, and nothing is half imported."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from learning.exceptions import MachineFileError
+from learning.exchange.document import BoxData, MachineData, Wanted
+from learning.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from learning.machines.boxes import Cabinet
+from learning.machines.menace import Menace
+from learning.machines.presets import PRESETS
+from learning.models import Box, Machine
+from learning.selectors import ledger_errors, machine_export, machine_strength
+from learning.services import machine_import
+from learning.training.tables import graph_compile
+from tests.factories import guest, machine, play_out, room, trained, user
+from tests.learning.rules import rules
+
+FOREIGN = ["matchbox-ai", "hexapawn-rl", "csv"]
+
+
+def imported(text: str, **options: Any) -> Machine:
+    options.setdefault("user", None)
+    return machine_import(content=text.encode(), **options)
+
+
+def menace_of(learner: Machine) -> Menace:
+    boxes = dict(learner.boxes.values_list("position", "beads"))
+    return Menace(learner.rules, Side(learner.side), learner.learning_rule, boxes)
+
+
+def turned(text: str, learner: Machine, symmetry: Any) -> str:
+    """A matchbox-ai file as a program would write it that met every box in another orientation."""
+    game = learner.rules
+    entries = json.loads(text)
+    for entry in entries:
+        beads = [0] * 9
+        for square, count in enumerate(entry["beads"]):
+            beads[symmetry.cells[square]] = count
+        entry["state"] = game.encode(game.transform(game.decode(entry["state"]), symmetry))
+        entry["beads"] = beads
+    return json.dumps(entries)
+
+
+@pytest.mark.django_db
+class TestRoundTrip:
+    @pytest.mark.parametrize("side", Side)
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_native_gives_an_identical_machine_byte_for_byte(self, preset: str, side: Side) -> None:
+        learner = trained(machine(side, preset, name="Ünïcödé", description="two\nlines"), games=500)
+        text = machine_export(learner).text
+        copy = imported(text)
+        assert machine_export(copy).text == text
+        for field in ("name", "description", "game", "side", "preset", "rule", "learns", "n_games", "n_wins"):
+            assert getattr(copy, field) == getattr(learner, field), field
+        assert machine_strength(copy) == machine_strength(learner)
+
+    def test_both_learn_the_same_from_then_on(self) -> None:
+        learner = trained(machine(Side.FIRST), games=500)
+        copy = imported(machine_export(learner).text)
+        trained(learner, games=500, seed=2)
+        trained(copy, games=500, seed=2)
+        assert machine_export(copy).text == machine_export(learner).text
+        assert ledger_errors() == []
+
+    @pytest.mark.parametrize("form", FOREIGN)
+    @pytest.mark.parametrize("preset", [slug for slug in PRESETS if slug != "apl-notebook"])
+    def test_the_formats_of_others_come_back_as_they_went(self, form: str, preset: str) -> None:
+        learner = trained(machine(Side.SECOND, preset), games=2000)
+        text = machine_export(learner, form).text
+        again = imported(text, form=form)
+        assert machine_export(again, form).text == text
+        same_rule = imported(text, preset=preset)
+        assert menace_of(same_rule).boxes == menace_of(learner).boxes
+        assert machine_strength(same_rule) == machine_strength(learner)
+
+    @pytest.mark.parametrize("form", FOREIGN)
+    def test_a_machine_without_symmetry_needs_its_rule_named(self, form: str) -> None:
+        learner = trained(machine(Side.FIRST, "apl-notebook"), games=3000)
+        text = machine_export(learner, form).text
+        with pytest.raises(MachineFileError, match="holds other beads"):
+            imported(text)
+        assert menace_of(imported(text, preset="apl-notebook")).boxes == menace_of(learner).boxes
+
+    def test_the_ledger_begins_with_the_beads_of_the_file(self) -> None:
+        copy = imported(machine_export(trained(machine())).text)
+        assert all(box.start == box.beads for box in copy.boxes.all())
+        play_out(room("machine", machine=copy.slug).room.code, guest())
+        assert ledger_errors() == []
+
+    def test_every_box_lies_where_it_did(self) -> None:
+        learner = machine(Side.SECOND)
+        copy = imported(machine_export(learner).text)
+        keys = ("position", "ply", "move_number", "beads", "draws")
+        assert list(copy.boxes.order_by("position").values(*keys)) == list(
+            learner.boxes.order_by("position").values(*keys)
+        )
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(sorted(GAMES)))
+def test_any_rule_and_any_beads_come_back(rule: Any, side: Side, data: Any, slug: str) -> None:
+    game = GAMES[slug]
+    cabinet = Cabinet(game, side, rule)
+    positions = [p for p in graph_compile(game, reduced=rule.reduce_symmetry).positions if cabinet.has_box(p)]
+    random = data.draw(st.randoms(use_true_random=False))
+    boxes = []
+    for position in random.sample(positions, 12):
+        beads = tuple(random.randint(rule.floor, min(rule.highest, rule.floor + 50)) for _ in cabinet.slots(position))
+        boxes.append(BoxData(game.encode(position), beads, tuple(random.randint(0, 1 << 40) for _ in beads)))
+    boxes.sort(key=lambda box: (game.ply(game.decode(box.position)), box.position))
+    machine_data = MachineData(game, side, rule, "Any", tuple(boxes), wins=3, losses=2, removed=1)
+    text = FORMATS["native"].dump(machine_data)
+    assert machine_read(text.encode(), Wanted()) == machine_data
+    # The others hold beads (and some of the totals); with the rule at hand, the very same.
+    for form in FOREIGN:
+        text = FORMATS[form].dump(machine_data)
+        read = machine_read(text.encode(), Wanted(game=game, side=side, rule=rule), form)
+        assert [(box.position, box.beads) for box in read.boxes] == [(box.position, box.beads) for box in boxes]
+
+
+@pytest.mark.django_db
+class TestCanonicalForm:
+    @pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
+    def test_any_orientation_becomes_the_same_machine(self, preset: str) -> None:
+        learner = trained(machine(Side.SECOND, preset), games=2000)
+        text = machine_export(learner, "matchbox-ai").text
+        menace = menace_of(learner)
+        for symmetry in learner.rules.symmetries:
+            copy = imported(turned(text, learner, symmetry), preset=preset)
+            other = menace_of(copy)
+            for position in map(learner.rules.decode, menace.boxes):
+                assert other.policy(position) == pytest.approx(menace.policy(position))
+
+    def test_two_entries_of_one_orbit_may_agree(self) -> None:
+        entries = [
+            {"state": "X........", "beads": [0, 1, 2, 1, 3, 4, 2, 4, 5], "totalBeads": 22},
+            {"state": "..X......", "beads": [2, 1, 0, 4, 3, 1, 5, 4, 2], "totalBeads": 22},
+        ]
+        copy = imported(json.dumps(entries))
+        assert [sum(box.beads) for box in copy.boxes.all()] == [22]
+
+    def test_or_are_refused_by_both_their_places(self) -> None:
+        entries = [
+            {"state": "X........", "beads": [0, 1, 2, 1, 3, 4, 2, 4, 5], "totalBeads": 22},
+            {"state": "..X......", "beads": [9, 1, 0, 4, 3, 1, 5, 4, 2], "totalBeads": 29},
+        ]
+        with pytest.raises(MachineFileError, match=r"^\[1\]: is the same box as \[0\] \('X\.\.\.\.\.\.\.\.'\)"):
+            imported(json.dumps(entries))
+
+    def test_beads_of_like_squares_add_up_where_they_share_a_slot(self) -> None:
+        entry = {"state": ".........", "beads": [8, 4, 8, 4, 2, 4, 8, 4, 8], "totalBeads": 50}
+        merged = imported(json.dumps([entry]), preset="michie-1961")
+        assert [box.beads for box in merged.boxes.all()] == [[32, 16, 2]]
+
+    @pytest.mark.parametrize("state", ["X   O    ", "X___O____", "X---O----", ["X", "", None, "", "O", "", "", "", ""]])
+    def test_programs_differ_in_what_they_write_for_an_empty_square(self, state: Any) -> None:
+        entry = {"state": state, "beads": [0, 1, 2, 3, 0, 4, 5, 6, 7]}
+        assert [sum(box.beads) for box in imported(json.dumps([entry])).boxes.all()] == [28]
+
+    def test_a_file_with_both_sides_needs_a_word(self) -> None:
+        entries = [
+            {"state": ".........", "beads": [8] * 9},
+            {"state": "X........", "beads": [0] + [4] * 8},
+        ]
+        with pytest.raises(MachineFileError, match="say which you want"):
+            imported(json.dumps(entries))
+        assert imported(json.dumps(entries), side=Side.SECOND).boxes.get().position == min(
+            GAMES["noughts-and-crosses"].orbit("X........")
+        )
+
+    def test_hexapawn_rl_takes_names_level_and_what_it_does_not_list(self) -> None:
+        text = json.dumps(
+            {
+                "memory": {"..X......": {"validMoves": ["5", "9"], "confidenceScores": [100, 7]}},
+                "name": "P2 AI",
+                "level": 7,
+                "losses": 2,
+                "wins": 5,
+                "isLearning": False,
+            }
+        )
+        copy = imported(text)
+        assert (copy.name, copy.level, copy.n_losses, copy.n_wins, copy.learns) == ("P2 AI", 7, 2, 5, False)
+        policy = menace_of(copy).policy("..X......")
+        # A bead is played on any of the squares that are alike: here the two corners beside the cross.
+        assert {move: chance for move, chance in policy.items() if chance} == pytest.approx(
+            {4: 100 / 107, 0: 3.5 / 107, 8: 3.5 / 107}
+        )
+
+    def test_a_table_from_another_country(self) -> None:
+        text = "\ufeffPosition;Move;Beads\r\n.........;1;4\r\n.........;2;0\r\n.........;5;9\r\n"
+        assert [box.beads for box in imported(text).boxes.all()] == [[4, 0, 9]]
+
+
+NATIVE = {"format": "beadbox-machine", "version": 1, "game": "noughts-and-crosses", "side": 1, "rule": {}, "boxes": []}
+BOX = {"position": min(GAMES["noughts-and-crosses"].orbit("X........")), "beads": [1, 1, 1, 1, 1], "draws": [0] * 5}
+STATE = {"state": "X........", "beads": [0] + [4] * 8, "totalBeads": 32}
+
+
+def native(**fields: Any) -> str:
+    return json.dumps({**NATIVE, **fields})
+
+
+def boxes(*changes: dict[str, Any]) -> str:
+    return native(boxes=[{**BOX, **change} for change in changes])
+
+
+def states(**fields: Any) -> str:
+    return json.dumps([STATE, {**STATE, **fields}])
+
+
+def memory(moves: Any, scores: Any, position: str = "X........", **fields: Any) -> str:
+    return json.dumps({"memory": {position: {"validMoves": moves, "confidenceScores": scores}}, **fields})
+
+
+REFUSED = {
+    "empty": ("", "empty"),
+    "blank": (" \n ", "empty"),
+    "cut off": ('{"format": "beadbox-machine",\n"side": ', r"^line 2, column 9: is not JSON"),
+    "nested": ("[" * 100_000, "nested too deeply"),
+    "long number": ('{"memory": ' + "9" * 5000 + "}", "too long"),
+    "infinite": ('{"memory": Infinity}', "Infinity is not a number"),
+    "twice": ('{"memory": {}, "memory": {}}', "'memory': stands twice"),
+    "another object": ('{"hello": 1}', r"^format: must be 'beadbox-machine', not None"),
+    "version": (native(version=2), r"^version: must be 1, not 2"),
+    "game": (native(game="go"), r"^game: 'go' is not a game"),
+    "game of a wrong type": (native(game=3), r"^game: must be text, not 3"),
+    "side": (native(side=2), r"^side: must lie between 0 and 1, not 2"),
+    "side true": (native(side=True), r"^side: must be a whole number, not True"),
+    "rule": (native(rule={"cap": 0}), r"^rule\.cap: must lie between"),
+    "rule unknown": (native(rule={"luck": 1}), r"^rule\.luck: is not a field"),
+    "rule no object": (native(rule=[]), r"^rule\.rule: must be an object"),
+    "no boxes": (json.dumps({k: v for k, v in NATIVE.items() if k != "boxes"}), r"^boxes: is missing"),
+    "boxes no list": (native(boxes={}), r"^boxes: must be a list"),
+    "box no object": (native(boxes=[5]), r"^boxes\[0\]: must be an object"),
+    "totals": (native(totals={"games": 3, "wins": 1}), r"^totals\.games: is 3, but .* add up to 1"),
+    "totals negative": (native(totals={"wins": -1}), r"^totals\.wins: must lie between 0"),
+    "totals huge": (native(totals={"wins": 1 << 62}), r"^totals\.wins: must lie between 0"),
+    "name": (native(name="x" * 81), r"^name: has 81 characters; 80"),
+    "name with a nul": (native(name="a\x00b"), r"^name: has characters that cannot be shown"),
+    "name with half a pair": (native(name="\ud800"), r"^name: has characters that cannot be shown"),
+    "description": (native(description="\x00"), r"^description: has characters"),
+    "learns": (native(learns="yes"), r"^learns: must be true or false"),
+    "position": (boxes({}, {"position": "XXXXXXXXX"}), r"^boxes\[1\]\.position: 'XXXXXXXXX' has 9 crosses"),
+    "position turned": (boxes({"position": "X........"}), r"^boxes\[0\]\.position: 'X\.+' is printed .* '\.+X'"),
+    "position twice": (boxes({}, {}), r"^boxes\[1\]\.position: .* stands twice"),
+    "other side": (boxes({"position": "........."}), r"^boxes\[0\]: in '\.+' it is the other side's turn"),
+    "slots": (boxes({"beads": [1, 2]}), r"^boxes\[0\]: box '\.+X' has 5 slots, not 2"),
+    "draws": (boxes({"draws": [1]}), r"^boxes\[0\]: box '\.+X' has 5 slots"),
+    "beads negative": (boxes({"beads": [1, 1, -1, 1, 1]}), r"^boxes\[0\]\.beads\[2\]: must lie between 0"),
+    "beads half": (boxes({"beads": [1, 1.5, 1, 1, 1]}), r"^boxes\[0\]\.beads\[1\]: must be a whole number"),
+    "beads huge": (boxes({"beads": [1 << 28] * 5}), r"^boxes\[0\]\.beads\[0\]: must lie between 0"),
+    "above the cap": (native(rule={"cap": 9}, boxes=[{**BOX, "beads": [10] * 5}]), r"^boxes\[0\]: 10 beads are more"),
+    "below the floor": (
+        native(rule={"floor": 1}, boxes=[{**BOX, "beads": [1, 0, 1, 1, 1]}]),
+        r"^boxes\[0\]: 0 beads are fewer",
+    ),
+    "states empty": ("[]", "no box"),
+    "state number": ("[1]", r"^\[0\]: must be an object"),
+    "state missing": ('[{"beads": []}]', r"^\[0\]\.state: is missing"),
+    "state unknown": (states(state="X.......Z"), r"^\[1\]: 'X\.+Z' is not nine characters"),
+    "state too long": (states(state="X" * 200, beads=[0] * 200, totalBeads=0), r"^\[1\]: .* is no position"),
+    "state over": (states(state="XXXOO....", beads=[0] * 9, totalBeads=0), r"^\[1\]: the game is over"),
+    "state of a wrong type": (states(state=7), r"^\[1\]\.state: must be text or a list"),
+    "beads on a taken square": (states(beads=[4] * 9, totalBeads=36), r"^\[1\]: top left is not a legal move"),
+    "beads too few": (states(beads=[1] * 8), r"^\[1\]\.beads: has 8 numbers for 9 squares"),
+    "total": (states(totalBeads=31), r"^\[1\]\.totalBeads: is 31, but the beads add up to 32"),
+    "memory empty": ('{"memory": {}}', "no box"),
+    "memory no object": ('{"memory": [1]}', r"^memory: must be an object"),
+    "moves and scores": (memory(["1"], []), r"^memory\['X\.+'\]\.confidenceScores: has 0 numbers for 1 moves"),
+    "move unknown": (memory(["b1b2"], [1]), r"^memory\['X\.+'\]: 'b1b2' is not a square"),
+    "move taken": (memory(["1"], [1]), r"^memory\['X\.+'\]: '1' is not a legal move"),
+    "move twice": (memory(["2", "2"], [1, 1]), r"^memory\['X\.+'\]\.validMoves\[1\]: '2' stands twice"),
+    "score true": (memory(["2"], [True]), r"^memory\['X\.+'\]\.confidenceScores\[0\]: must be a whole"),
+    "level": (memory(["2"], [1], level="high"), r"^level: must be a whole number"),
+    "csv heading": ("position,beads\n", r"^line 1: the heading has no column move"),
+    "csv column twice": ("position,move,beads,beads\n", r"^line 1: the heading names a column twice"),
+    "csv empty": ("position,move,beads\n", "no box"),
+    "csv short": ("position,move,beads\n.........,1,4\n.........,2\n", r"^line 3: has 2 fields, the heading 3"),
+    "csv beads": ("position,move,beads\n.........,1,four\n", r"^line 2: beads must be a whole number, not 'four'"),
+    "csv beads other digits": ("position,move,beads\n.........,1,٣\n", r"^line 2: beads must be a whole number"),
+    "csv move twice": ("position,move,beads\n.........,1,4\n.........,1,4\n", r"^line 3: the move '1' .* twice"),
+    "csv position": ("position,move,beads\n.........,1,4\nZ........,1,4\n", r"^line 3: 'Z\.+' is not nine"),
+    "csv quotes": ('position,move,beads\n"........,1,4\n', r"^line 2: is not CSV"),
+    "csv long field": ("position,move,beads\n" + "X" * 200_000 + ",1,4\n", r"^line 2: is not CSV"),
+}
+
+
+@pytest.mark.django_db
+class TestRefused:
+    @pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+    def test_with_place_and_reason_and_nothing_kept(self, text: str, reason: str) -> None:
+        content = text.encode("utf-8", "surrogatepass")
+        with pytest.raises(MachineFileError, match=reason) as refusal:
+            machine_import(user=None, content=content)
+        assert len(str(refusal.value)) < 400
+        assert not Machine.objects.exists()
+        assert not Box.objects.exists()
+
+    def test_what_is_no_text(self) -> None:
+        with pytest.raises(MachineFileError, match=r"^line 2: is not UTF-8"):
+            machine_import(user=None, content=b"[\n\xff]")
+
+    def test_what_is_too_large(self) -> None:
+        with pytest.raises(MachineFileError, match="are the most"):
+            machine_import(user=None, content=b" " * (MAX_BYTES + 1))
+
+    @pytest.mark.parametrize(
+        ("options", "reason"),
+        [
+            ({"form": "xml"}, "^format: must be one of"),
+            ({"preset": "luck"}, "^preset: must be one of"),
+            ({"game": "go"}, "'go' is not a game"),
+            ({"name": "x" * 81}, "^name: has 81"),
+            ({"side": Side.FIRST}, "holds no box of crosses"),
+        ],
+    )
+    def test_what_was_asked_for_wrongly(self, options: dict[str, Any], reason: str) -> None:
+        with pytest.raises(MachineFileError, match=reason):
+            imported(json.dumps([STATE]), **options)
+
+    def test_a_forced_move_where_the_rule_keeps_no_box_for_it(self) -> None:
+        position = "XOXOXOOX."
+        with pytest.raises(MachineFileError, match="keeps no box for a forced move"):
+            imported(memory(["9"], [1], position), preset="michie-1961")
+        assert imported(memory(["9"], [1], position)).boxes.count() == 1
+
+
+@pytest.mark.django_db
+class TestCommands:
+    def test_there_and_back(self, tmp_path: Any, capsys: Any) -> None:
+        learner = trained(machine())
+        file = tmp_path / "machine.json"
+        call_command("export_machine", learner.slug, out=file)
+        user("anna")
+        call_command("import_machine", str(file), owner="anna", name="Second life")
+        copy = Machine.objects.get(owner__username="anna")
+        assert copy.name == "Second life"
+        assert "289 boxes" in capsys.readouterr().out
+        call_command("export_machine", str(copy.pk))
+        assert capsys.readouterr().out == file.read_text().replace('"MENACE"', '"Second life"')
+
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_every_format(self, form: str, tmp_path: Any, capsys: Any) -> None:
+        learner = trained(machine())
+        call_command("export_machine", learner.slug, format=form)
+        text = capsys.readouterr().out
+        file = tmp_path / "machine"
+        file.write_text(text)
+        call_command("import_machine", str(file))
+        call_command("export_machine", str(Machine.objects.latest("pk").pk), format=form)
+        assert text in capsys.readouterr().out
+
+    def test_what_goes_wrong_is_said(self, tmp_path: Any) -> None:
+        with pytest.raises(CommandError, match="There is no machine 'nobody'"):
+            call_command("export_machine", "nobody")
+        with pytest.raises(CommandError, match="No such file"):
+            call_command("import_machine", str(tmp_path / "none"))
+        file = tmp_path / "bad"
+        file.write_text("[1]")
+        with pytest.raises(CommandError, match=r"^\[0\]: must be an object"):
+            call_command("import_machine", str(file))
+        with pytest.raises(CommandError, match="no account 'nobody'"):
+            call_command("import_machine", str(file), owner="nobody")
+
+    def test_a_table_is_one_that_a_spreadsheet_reads(self, capsys: Any) -> None:
+        learner = machine()
+        call_command("export_machine", learner.slug, format="csv")
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert sum(int(row["beads"]) for row in rows) == sum(map(sum, learner.boxes.values_list("beads", flat=True)))
+        assert rows[0]["move_number"] == "1"

@@ -1,0 +1,364 @@
+"""Pages of the lab without a browser: make, change, train, compare, look into boxes, and who may do what."""
+
+import csv
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from games.rules.base import Side
+from learning import selectors
+from learning.forms import RULE_GROUPS, RULE_WORDS, rule_to_form
+from learning.machines.presets import PRESETS
+from learning.machines.rule import Rule, WhenEmpty
+from learning.models import Machine, RunStatus, TrainingRun
+from learning.selectors import ledger_errors
+from learning.services import Stage, training_run_start
+from tests import factories
+from tests.factories import NC, machine, trained, user
+from tests.games.test_pages import page_json
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(client: Client) -> Any:
+    account = user("owner")
+    client.force_login(account)
+    return account
+
+
+@pytest.fixture
+def mine(owner: Any) -> Machine:
+    return machine(Side.FIRST, owner=owner, name="Mine")
+
+
+def new_machine(**changed: Any) -> dict[str, Any]:
+    """What the form of a new machine sends: boxes that are not ticked are not sent."""
+    form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
+    rule = {name: value for name, value in rule_to_form(Rule()).items() if value not in (None, False)}
+    return {name: value for name, value in {**form, **rule, **changed}.items() if value is not None}
+
+
+class TestMake:
+    def test_every_field_of_the_rule_has_words_and_a_place(self) -> None:
+        names = [field.name for field in fields(Rule)]
+        assert sorted(RULE_WORDS) == sorted(names)
+        assert sorted(name for _, group in RULE_GROUPS for name in group) == sorted(names)
+
+    def test_the_page_shows_every_field_with_its_term(self, client: Client, owner: Any) -> None:
+        page = client.get("/machines/new").content.decode()
+        for field in fields(Rule):
+            assert f'name="{field.name}"' in page
+            assert f">{field.name}</code>" in page
+
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
+        answer = client.post("/machines/new", new_machine(preset=preset))
+        made = Machine.objects.get()
+        assert answer.headers["Location"] == made.get_absolute_url()
+        assert (made.owner, made.name, made.preset, made.is_public) == (owner, "Mendel", preset, True)
+        assert made.learning_rule == PRESETS[preset].rule
+
+    def test_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
+        form = new_machine(
+            own_rule="on",
+            initial="6 3, 1",
+            loss="-2",
+            cap="50",
+            when_empty="uniform",
+            merge_symmetric_moves=None,
+            side="1",
+            is_public=None,
+        )
+        client.post("/machines/new", form)
+        made = Machine.objects.get()
+        rule = Rule(initial=(6, 3, 1), loss=-2, cap=50, when_empty=WhenEmpty.UNIFORM, merge_symmetric_moves=False)
+        assert (made.learning_rule, made.preset, made.side, made.is_public) == (rule, "", 1, False)
+
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_the_form_of_a_preset_gives_the_same_rule_back(self, client: Client, owner: Any, preset: str) -> None:
+        values = rule_to_form(PRESETS[preset].rule)
+        ticked = {name: "on" if value is True else value for name, value in values.items() if value is not False}
+        rule = dict.fromkeys((field.name for field in fields(Rule)), None) | ticked
+        client.post("/machines/new", new_machine(own_rule="on", **rule))
+        assert Machine.objects.get().learning_rule == PRESETS[preset].rule
+
+    @pytest.mark.parametrize(
+        ("field", "wrong"),
+        [("initial", "a few"), ("initial", ""), ("floor", "9"), ("cap", "0"), ("final_win", "sole"), ("win", "much")],
+    )
+    def test_what_the_rule_refuses_is_told_at_its_field(
+        self, client: Client, owner: Any, field: str, wrong: str
+    ) -> None:
+        page = client.post("/machines/new", new_machine(own_rule="on", **{field: wrong}))
+        told = "cap" if field == "final_win" else "initial" if (field, wrong) == ("floor", "9") else field
+        assert page.status_code == 200
+        assert list(page.context["form"].errors) == [told]
+        assert not Machine.objects.exists()
+
+    def test_no_more_than_the_quota(self, client: Client, owner: Any, settings: Any) -> None:
+        settings.MACHINES_PER_ACCOUNT = 1
+        client.post("/machines/new", new_machine())
+        page = client.post("/machines/new", new_machine())
+        assert b"may have 1 machines" in page.content
+        assert Machine.objects.count() == 1
+
+
+class TestChange:
+    def test_rename_describe_hide_and_freeze(self, client: Client, mine: Machine) -> None:
+        client.post(f"/machines/{mine.pk}/edit", {"name": "Other", "description": "Kind."})
+        mine.refresh_from_db()
+        assert (mine.name, mine.description, mine.is_public, mine.learns) == ("Other", "Kind.", False, False)
+
+    def test_the_buttons_of_the_page(self, client: Client, mine: Machine) -> None:
+        client.post(f"/machines/{mine.pk}/set", {"learns": "off"})
+        mine.refresh_from_db()
+        assert (mine.learns, mine.is_public) == (False, True)
+        client.post(f"/machines/{mine.pk}/set", {"is_public": "off"})
+        mine.refresh_from_db()
+        assert (mine.learns, mine.is_public) == (False, False)
+
+    def test_a_copy_belongs_to_who_asks(self, client: Client, owner: Any) -> None:
+        house = trained(machine(Side.FIRST))
+        client.post(f"/machines/{house.pk}/clone", {"name": "My own"})
+        copy = Machine.objects.get(owner=owner)
+        assert (copy.name, copy.copied_from) == ("My own", house)
+        assert ledger_errors() == []
+
+    def test_reset_says_what_is_lost_and_then_forgets(self, client: Client, mine: Machine) -> None:
+        fresh = list(mine.boxes.order_by("position").values_list("beads", flat=True))
+        trained(mine)
+        assert b"1,000 games" in client.get(f"/machines/{mine.pk}/reset").content
+        assert list(mine.boxes.order_by("position").values_list("beads", flat=True)) != fresh
+        client.post(f"/machines/{mine.pk}/reset")
+        assert list(mine.boxes.order_by("position").values_list("beads", flat=True)) == fresh
+        assert ledger_errors() == []
+
+    def test_delete_says_what_is_lost_and_then_deletes(self, client: Client, mine: Machine) -> None:
+        trained(mine)
+        page = client.get(f"/machines/{mine.pk}/delete").content
+        assert b"304 boxes" in page
+        assert b"1 training run " in page
+        assert Machine.objects.exists()
+        client.post(f"/machines/{mine.pk}/delete")
+        assert not Machine.objects.exists()
+
+
+class TestTrain:
+    def stages(self, *opponents: tuple[str, int], **extra: Any) -> dict[str, Any]:
+        form: dict[str, Any] = {"stage-TOTAL_FORMS": len(opponents), "stage-INITIAL_FORMS": 0, "seed": 7, **extra}
+        for number, (opponent, games) in enumerate(opponents):
+            form |= {f"stage-{number}-opponent": opponent, f"stage-{number}-games": games}
+        return form
+
+    def test_a_curriculum(self, client: Client, mine: Machine) -> None:
+        answer = client.post(f"/machines/{mine.pk}/train", self.stages(("random", 500), ("perfect", 200)))
+        run = TrainingRun.objects.get()
+        assert answer.headers["Location"] == f"/runs/{run.pk}"
+        assert (run.machine, run.n_games, run.seed, run.started_by) == (mine, 700, 7, mine.owner)
+        assert [(s.opponent, s.n_games) for s in run.stages.all()] == [("random", 500), ("perfect", 200)]
+
+    def test_against_another_machine_that_learns_too(self, client: Client, mine: Machine, owner: Any) -> None:
+        other = machine(Side.SECOND, owner=owner)
+        form = self.stages((str(other.pk), 100), **{"stage-0-learns": "on"})
+        assert client.post(f"/machines/{mine.pk}/train", form).status_code == 302
+        stage = TrainingRun.objects.get().stages.get()
+        assert (stage.opponent_machine, stage.opponent_learns) == (other, True)
+
+    def test_somebody_elses_machine_may_teach_but_not_learn(self, client: Client, mine: Machine) -> None:
+        other = machine(Side.SECOND, owner=user("other"))
+        refused = self.stages((str(other.pk), 100), **{"stage-0-learns": "on"})
+        assert client.post(f"/machines/{mine.pk}/train", refused).status_code == 403
+        assert not TrainingRun.objects.exists()
+        assert client.post(f"/machines/{mine.pk}/train", self.stages((str(other.pk), 100))).status_code == 302
+
+    @pytest.mark.parametrize(("opponent", "games"), [("random", 0), ("random", 10**10), ("nobody", 5), ("999", 5)])
+    def test_what_cannot_be_is_refused(self, client: Client, mine: Machine, opponent: str, games: int) -> None:
+        assert client.post(f"/machines/{mine.pk}/train", self.stages((opponent, games))).status_code == 200
+        assert not TrainingRun.objects.exists()
+
+    def test_a_frozen_machine_is_not_trained(self, client: Client, mine: Machine) -> None:
+        Machine.objects.update(learns=False)
+        client.post(f"/machines/{mine.pk}/train", self.stages(("random", 5)))
+        assert not TrainingRun.objects.exists()
+        assert b"frozen" in client.get(f"/machines/{mine.pk}/train").content
+
+    def test_the_page_of_a_run_holds_all_that_a_reload_needs(self, client: Client, mine: Machine) -> None:
+        trained(mine)
+        run = mine.runs.get()
+        page = client.get(f"/runs/{run.pk}")
+        assert page_json(page, "run") == selectors.run_view(run)
+        assert page_json(page, "curve-points") == selectors.run_curve(run)
+
+    def test_cancel(self, client: Client, mine: Machine) -> None:
+        run = training_run_start(machine=mine.slug, stages=[Stage("random", 5)], seed=1, enqueue=False)
+        client.post(f"/runs/{run.pk}/cancel")
+        run.refresh_from_db()
+        assert run.cancel_requested
+        assert run.status == RunStatus.QUEUED
+
+    def test_the_curve_as_a_table(self, client: Client, mine: Machine) -> None:
+        trained(mine)
+        run = mine.runs.get()
+        rows = list(csv.DictReader(client.get(f"/runs/{run.pk}/curve.csv").content.decode().splitlines()))
+        curve = selectors.run_curve(run)
+        assert len(rows) == len(curve)
+        for row, point in zip(rows, curve, strict=True):
+            assert int(row["games"]) == point["games"]
+            for against, expected in point["strength"].items():
+                assert {key: float(row[f"{against}_{key}"]) for key in ("win", "draw", "loss")} == expected
+
+
+class TestCompare:
+    def test_a_machines_runs_follow_one_another(self, client: Client, mine: Machine) -> None:
+        trained(mine, 1000)
+        trained(mine, 500, seed=2)
+        other = trained(machine(Side.SECOND, name="=cmd()"), 300)
+        page = client.get(f"/machines/compare?machine={mine.pk}&machine={other.pk}&machine={mine.pk}")
+        first, second = page_json(page, "curves")
+        games = [point["games"] for point in first["points"]]
+        assert (first["id"], second["id"]) == (mine.pk, other.pk)
+        assert games == sorted(games)
+        assert games[-1] == 1500
+        assert first["points"][-1]["strength"] == selectors.machine_strength(mine)
+        rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode().splitlines()
+        assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
+
+    def test_a_fixed_number_of_queries(self, client: Client, mine: Machine) -> None:
+        trained(mine, 100)
+        counts = []
+        for runs in (1, 4):
+            for seed in range(runs):
+                trained(mine, 100, seed=10 * runs + seed)
+            with CaptureQueriesContext(connection) as queries:
+                client.get(f"/machines/compare?machine={mine.pk}")
+            counts.append(len(queries))
+        assert counts[0] == counts[1]
+
+
+class TestLook:
+    def test_the_gallery_packs_what_the_wall_shows(self, client: Client) -> None:
+        learner = trained(machine(Side.FIRST))
+        packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
+        wall = selectors.box_list_view(learner)
+        visits = selectors.visit_probabilities(learner)
+        assert len(packed["boxes"]) == len(wall) == 304
+        for row, box in zip(packed["boxes"], wall, strict=True):
+            position, move_number, ply, start, beads, draws, board, slots, visit = row
+            assert (position, move_number, ply) == (box["position"], box["move_number"], box["ply"])
+            assert (beads, draws, len(start)) == (box["beads"], box["draws"], len(beads))
+            assert [packed["pieces"][piece] for piece in board] == box["board"]
+            assert [packed["slots"][slot] for slot in slots] == box["slots"]
+            assert visit == visits[position]
+
+    def test_the_time_machine_goes_from_the_start_to_now(self, client: Client) -> None:
+        learner = machine(Side.FIRST)
+        start = dict(learner.boxes.values_list("position", "beads"))
+        trained(learner, 300)
+        between = dict(learner.boxes.values_list("position", "beads"))
+        trained(learner, 300, seed=2)
+        now = dict(learner.boxes.values_list("position", "beads"))
+        told = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(3)]
+        assert [one["beads"] for one in told] == [start, between, now]
+        assert start != between != now
+        assert told[0]["lesson"] is None
+        assert "Trained 300 games" in told[1]["lesson"]["sentence"]
+
+    def test_why_in_every_orientation(self, client: Client) -> None:
+        learner = trained(machine(Side.FIRST))
+        game = learner.rules
+        position = game.decode("X...O....")
+        for symmetry in game.symmetries:
+            text = game.encode(game.transform(position, symmetry))
+            told = client.get(f"/machines/{learner.pk}/why", {"position": text}, headers={"accept": "application/json"})
+            view = told.json()
+            assert sum(move["probability"] for move in view["why"]["moves"]) == pytest.approx(1)
+            assert [move["next"][int(move["move"]) - 1] for move in view["moves"]] == ["X"] * 7
+        page = client.get(f"/machines/{learner.pk}/why?position=X...O....")
+        assert page_json(page, "view")["why"]["box"]["position"] == game.encode(game.canonical(position))
+
+    @pytest.mark.parametrize(
+        ("text", "over", "n_moves"),
+        [("X........", None, 8), ("XXXOO....", "Crosses win: three in a row.", 0)],
+    )
+    def test_why_where_the_machine_does_not_choose(
+        self, client: Client, text: str, over: str | None, n_moves: int
+    ) -> None:
+        learner = machine(Side.FIRST)
+        view = page_json(client.get(f"/machines/{learner.pk}/why?position={text}"), "view")
+        assert view["why"] is None
+        assert len(view["moves"]) == n_moves
+        assert view["over"] == over
+
+    def test_nonsense_is_told_kindly(self, client: Client) -> None:
+        learner = machine(Side.FIRST)
+        page = client.get(f"/machines/{learner.pk}/why?position=banana")
+        assert page.status_code == 404
+        assert b"banana" in page.content
+        assert b'id="board"' in page.content
+
+
+READ = [
+    "/machines/{machine}",
+    "/machines/{machine}/boxes",
+    "/machines/{machine}/boxes-at/0",
+    "/machines/{machine}/boxes/.........",
+    "/machines/{machine}/why",
+    "/machines/compare?machine={machine}",
+    "/machines/compare.csv?machine={machine}",
+    "/runs/{run}",
+    "/runs/{run}/curve.csv",
+]
+OWN = [f"/machines/{{machine}}/{page}" for page in ("edit", "train", "reset", "delete")]
+WRITE = [*OWN, "/machines/{machine}/set", "/runs/{run}/cancel"]
+
+
+class TestAccess:
+    """The same addresses for the owner, another user, a guest and the staff."""
+
+    @pytest.fixture
+    def at(self) -> dict[str, int]:
+        learner = trained(machine(Side.FIRST, owner=user("owner"), is_public=False), 50)
+        return {"machine": learner.pk, "run": learner.runs.get().pk}
+
+    def statuses(self, client: Client, at: dict[str, int], pages: list[str], method: str = "get") -> set[int]:
+        return {getattr(client, method)(page.format(**at)).status_code for page in pages}
+
+    @pytest.mark.parametrize("name", ["owner", "staff"])
+    def test_owner_and_staff(self, client: Client, at: dict[str, int], name: str) -> None:
+        accounts = type(user("any")).objects
+        client.force_login(accounts.filter(username=name).first() or user(name, is_staff=True))
+        assert self.statuses(client, at, READ + OWN) == {200}
+
+    def test_another_user_and_what_is_not_public(self, client: Client, at: dict[str, int]) -> None:
+        client.force_login(user("other"))
+        assert self.statuses(client, at, READ + OWN) == {404}
+        assert self.statuses(client, at, [*WRITE, "/machines/{machine}/clone"], "post") == {404}
+
+    def test_another_user_and_what_is_public(self, client: Client, at: dict[str, int]) -> None:
+        Machine.objects.update(is_public=True)
+        client.force_login(user("other"))
+        assert self.statuses(client, at, READ) == {200}
+        assert self.statuses(client, at, OWN) == {403}
+        assert self.statuses(client, at, WRITE, "post") == {403}
+        assert Machine.objects.get().learns
+
+    def test_a_guest(self, client: Client, at: dict[str, int]) -> None:
+        assert self.statuses(client, at, READ) == {404}
+        Machine.objects.update(is_public=True)
+        assert self.statuses(client, at, READ) == {200}
+        for page in [*WRITE, "/machines/{machine}/clone", "/machines/new"]:
+            answer = client.post(page.format(**at))
+            assert answer.headers["Location"].startswith("/login?next=")
+        assert Machine.objects.count() == 1
+
+    def test_the_list_shows_what_may_be_seen(self, client: Client, at: dict[str, int]) -> None:
+        copy = factories.room("machine", side=Side.FIRST, machine=machine().slug, fresh=True)
+        assert copy.room.fresh_machines.exists()
+        assert [row["name"] for row in client.get("/machines").context["machines"]] == ["MENACE"]
+        client.force_login(Machine.objects.get(pk=at["machine"]).owner)
+        assert len(client.get("/machines").context["machines"]) == 2

@@ -1,0 +1,389 @@
+"""Schedules: due once however often anybody knocks, in the name of their owner, and nobody else's."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from django_celery_beat.models import CrontabSchedule, PeriodicTask, PeriodicTasks
+
+from games.rules.base import Side
+from learning import beat
+from learning.exceptions import (
+    MachineNotFoundError,
+    MachineWrongSideError,
+    NotYourMachineError,
+    ScheduleNotFoundError,
+    ScheduleQuotaError,
+    ScheduleRefusedError,
+    TrainingRefusedError,
+)
+from learning.models import Machine, RunStatus, Schedule, TrainingRun
+from learning.selectors_schedules import due_after, next_runs, schedule_for, schedules_of, timing_sentence
+from learning.services import Stage
+from learning.services_schedules import (
+    SCHEDULES_PER_ACCOUNT,
+    Timing,
+    schedule_create,
+    schedule_delete,
+    schedule_fire,
+    schedule_update,
+)
+from menace_site.celery import app
+from menace_site.processes import wait_until
+from tests.conftest import StartWorker
+from tests.factories import machine, user
+
+pytestmark = pytest.mark.django_db
+NIGHTLY, HOURLY = Timing(crontab="0 3 * * *"), Timing(every=1, period="hours")
+
+
+@pytest.fixture
+def owner() -> Any:
+    return user("owner")
+
+
+@pytest.fixture
+def learner(owner: Any) -> Machine:
+    return machine(owner=owner)
+
+
+def scheduled(owner: Any, learner: Machine, timing: Timing = HOURLY, **options: Any) -> Schedule:
+    stages = options.pop("stages", [Stage("random", 500)])
+    return schedule_create(user=owner, machine=learner.slug, stages=stages, timing=timing, **options)
+
+
+def make_due(schedule: Schedule, ago: timedelta = timedelta(minutes=1)) -> None:
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=timezone.now() - ago)
+
+
+def finish_runs() -> None:
+    for run in TrainingRun.objects.filter(finished_at__isnull=True):
+        run.status, run.games_done, run.n_wins, run.finished_at = "finished", run.n_games, run.n_games, timezone.now()
+        run.save()
+
+
+# When
+
+
+def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY)
+    task = PeriodicTask.objects.get(schedule=schedule)
+    assert (task.task, json.loads(task.args), task.enabled) == ("learning.beat.schedule_fire", [schedule.pk], True)
+    assert task.task in app.tasks
+    assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("3", "0", "UTC")
+
+
+def test_the_next_five_runs_of_a_crontab(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, Timing(crontab="30 6 * * 1"))
+    runs = next_runs(schedule)
+    assert len(runs) == 5
+    assert all((run.weekday(), run.hour, run.minute, run.second) == (0, 6, 30, 0) for run in runs)
+    assert {later - earlier for earlier, later in pairwise(runs)} == {timedelta(days=7)}
+    assert timezone.now() < runs[0] <= timezone.now() + timedelta(days=7)
+
+
+def test_the_next_five_runs_of_an_interval(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, Timing(every=90, period="minutes"))
+    runs = next_runs(schedule)
+    assert [run - runs[0] for run in runs] == [timedelta(minutes=90 * n) for n in range(5)]
+    assert abs(runs[0] - timezone.now() - timedelta(minutes=90)) < timedelta(seconds=30)
+
+
+@pytest.mark.parametrize(
+    ("fields", "moment", "due"),
+    [
+        ("*/15 * * * *", "2026-01-31T23:50:10", "2026-02-01T00:00:00"),
+        ("0 3 * * *", "2026-01-31T03:00:00", "2026-02-01T03:00:00"),
+        ("0 3 29 2 *", "2026-01-31T03:00:00", "2028-02-29T03:00:00"),
+        ("5,35 8-9 * * 6", "2026-01-31T08:35:30", "2026-01-31T09:05:00"),
+    ],
+)
+def test_what_is_due_after_a_moment(fields: str, moment: str, due: str) -> None:
+    minute, hour, day, month, weekday = fields.split()
+    task = PeriodicTask(
+        crontab=CrontabSchedule(
+            minute=minute, hour=hour, day_of_month=day, month_of_year=month, day_of_week=weekday, timezone="UTC"
+        )
+    )
+    assert due_after(task, datetime.fromisoformat(moment).replace(tzinfo=UTC)) == datetime.fromisoformat(due).replace(
+        tzinfo=UTC
+    )
+
+
+@pytest.mark.parametrize(
+    ("timing", "words"),
+    [
+        (HOURLY, "every hour"),
+        (Timing(every=2, period="days"), "every 2 days"),
+        (NIGHTLY, "every day at 03:00 UTC"),
+        (Timing(crontab="5 18 * * 1,4"), "on Mondays and Thursdays at 18:05 UTC"),
+        (Timing(crontab="*/10 * * * *"), "at */10 * * * * (crontab, UTC)"),
+    ],
+)
+def test_when_in_words(owner: Any, learner: Machine, timing: Timing, words: str) -> None:
+    assert timing_sentence(scheduled(owner, learner, timing).task) == words
+
+
+@pytest.mark.parametrize(
+    ("timing", "why"),
+    [
+        (Timing(), "give one of the two"),
+        (Timing(crontab="0 3 * * *", every=1), "give one of the two"),
+        (Timing(crontab="0 3 * *"), "five fields"),
+        (Timing(crontab="61 3 * * *"), "cannot be read"),
+        (Timing(crontab="a b c d e"), "cannot be read"),
+        (Timing(crontab="0 3 31 2 *"), "never occurs"),
+        (Timing(every=0), "every: 1 to"),
+        (Timing(every=-1), "every: 1 to"),
+        (Timing(every=10**9), "every: 1 to"),
+        (Timing(every=5, period="seconds"), "period: one of"),
+    ],
+)
+def test_a_time_that_cannot_be_kept_is_refused(owner: Any, learner: Machine, timing: Timing, why: str) -> None:
+    with pytest.raises(ScheduleRefusedError, match=why):
+        scheduled(owner, learner, timing)
+    assert not Schedule.objects.exists()
+    assert not PeriodicTask.objects.filter(task__startswith="learning").exists()
+
+
+# Firing
+
+
+def test_a_schedule_that_is_due_starts_one_run_in_the_name_of_its_owner(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY, seed=11)
+    make_due(schedule)
+    run = schedule_fire(schedule_id=schedule.pk)
+    assert run is not None
+    assert (run.machine, run.n_games, run.seed, run.started_by) == (learner, 500, 11, owner)
+    schedule.refresh_from_db()
+    assert (schedule.last_run, schedule.n_fired, schedule.note) == (run, 1, "")
+    assert schedule.next_at > timezone.now()
+
+
+def test_nobody_is_asked_twice_and_nothing_early(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is not None
+    finish_runs()
+    for _ in range(3):
+        assert beat.schedule_fire(schedule.pk) is None
+    assert TrainingRun.objects.count() == 1
+
+
+def test_what_was_missed_while_the_server_was_down_runs_once(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY)
+    make_due(schedule, timedelta(days=5, hours=2))
+    assert beat.schedules_catch_up() == 1
+    finish_runs()
+    assert beat.schedules_catch_up() == 0
+    assert TrainingRun.objects.count() == 1
+    schedule.refresh_from_db()
+    assert timezone.now() < schedule.next_at < timezone.now() + timedelta(days=1, minutes=1)
+
+
+def test_one_broken_schedule_keeps_no_other_waiting(
+    owner: Any, learner: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, sound = scheduled(owner, learner), scheduled(owner, machine(owner=owner))
+    for schedule in (broken, sound):
+        make_due(schedule)
+    task = PeriodicTask.objects.get(schedule=broken)
+    task.interval.period = "fortnights"
+    task.interval.save()
+    PeriodicTask.objects.filter(schedule=sound).update(
+        interval=None, crontab=CrontabSchedule.objects.create(hour="3", timezone="UTC")
+    )
+    assert beat.schedules_catch_up() == 1
+    assert TrainingRun.objects.get().machine_id == sound.machine_id
+    assert f"schedule {broken.pk} could not be fired" in caplog.text
+
+
+def test_a_run_is_left_out_while_the_one_before_goes_on_and_the_schedule_says_so(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    make_due(schedule)
+    first = schedule_fire(schedule_id=schedule.pk)
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    schedule.refresh_from_db()
+    assert "still going on" in schedule.note
+    assert schedule.last_run == first
+    assert schedule.next_at > timezone.now()
+    finish_runs()
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is not None
+    schedule.refresh_from_db()
+    assert schedule.note == ""
+
+
+def test_seeds_are_fresh_or_fixed(owner: Any, learner: Machine) -> None:
+    fresh, fixed = scheduled(owner, learner), scheduled(owner, machine(owner=owner), seed=5)
+    for _ in range(2):
+        for schedule in (fresh, fixed):
+            make_due(schedule)
+            schedule_fire(schedule_id=schedule.pk)
+        finish_runs()
+    assert list(TrainingRun.objects.filter(machine=fixed.machine).values_list("seed", flat=True)) == [5, 5]
+    one, other = TrainingRun.objects.filter(machine=learner).values_list("seed", flat=True)
+    assert one != other
+
+
+def test_what_has_become_impossible_is_noted_and_asked_again_the_next_time(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    Machine.objects.filter(pk=learner.pk).update(learns=False)
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    schedule.refresh_from_db()
+    assert "frozen" in schedule.note
+    Machine.objects.filter(pk=learner.pk).update(learns=True)
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is not None
+
+
+def test_a_machine_that_is_no_longer_theirs_and_a_closed_account_start_nothing(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    Machine.objects.filter(pk=learner.pk).update(owner=user("another"))
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    schedule.refresh_from_db()
+    assert "not yours" in schedule.note
+    Machine.objects.filter(pk=learner.pk).update(owner=owner)
+    owner.is_active = False
+    owner.save()
+    make_due(schedule)
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    assert not TrainingRun.objects.exists()
+
+
+def test_with_its_machine_goes_the_schedule_and_then_the_task(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    task = PeriodicTask.objects.get(schedule=schedule)
+    learner.delete()
+    assert not Schedule.objects.exists()
+    assert beat.schedule_fire(schedule.pk) is None
+    assert not PeriodicTask.objects.filter(pk=task.pk).exists()
+
+
+# Pausing, changing, deleting
+
+
+def test_a_paused_schedule_rests_and_makes_up_for_nothing(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY)
+    schedule = schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
+    assert next_runs(schedule) == []
+    assert not PeriodicTask.objects.get(schedule=schedule).enabled
+    make_due(schedule, timedelta(days=3))
+    assert beat.schedules_catch_up() == 0
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    schedule = schedule_update(user=owner, schedule_id=schedule.pk, paused=False)
+    assert len(next_runs(schedule)) == 5
+    assert next_runs(schedule)[0] > timezone.now()
+    assert beat.schedules_catch_up() == 0
+
+
+def test_every_change_wakes_beat(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    for change in ({"timing": NIGHTLY}, {"paused": True}, {"paused": False}):
+        PeriodicTasks.objects.update(last_update=datetime(2000, 1, 1, tzinfo=UTC))
+        schedule_update(user=owner, schedule_id=schedule.pk, **change)
+        assert PeriodicTasks.last_change().year > 2000, change
+    PeriodicTasks.objects.update(last_update=datetime(2000, 1, 1, tzinfo=UTC))
+    schedule_delete(user=owner, schedule_id=schedule.pk)
+    assert PeriodicTasks.last_change().year > 2000
+    assert not Schedule.objects.exists()
+    assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
+
+
+def test_what_is_not_given_stays(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY, seed=4)
+    before = schedule.next_at
+    changed = schedule_update(user=owner, schedule_id=schedule.pk, stages=[Stage("perfect", 10), Stage("random", 20)])
+    assert [stage["opponent"] for stage in changed.stages] == ["perfect", "random"]
+    assert (changed.n_games, changed.seed, changed.next_at) == (30, 4, before)
+    assert schedule_update(user=owner, schedule_id=schedule.pk, fresh_seed=True).seed is None
+    assert schedule_update(user=owner, schedule_id=schedule.pk, seed=9).seed == 9
+
+
+def test_a_curriculum_with_a_machine_that_learns(owner: Any, learner: Machine) -> None:
+    other = machine(Side.FIRST, owner=owner)
+    stages = [Stage("random", 10), Stage(other.slug, 20, learns=True)]
+    schedule = scheduled(owner, learner, stages=stages)
+    assert schedule.stages[1] == {"opponent": str(other.pk), "games": 20, "learns": True}
+    make_due(schedule)
+    run = schedule_fire(schedule_id=schedule.pk)
+    assert run is not None
+    assert [(s.opponent, s.opponent_machine_id, s.opponent_learns) for s in run.stages.all()] == [
+        ("random", None, False),
+        ("machine", other.pk, True),
+    ]
+
+
+# Who may
+
+
+def test_a_run_that_would_be_refused_is_refused_as_a_schedule(owner: Any, learner: Machine) -> None:
+    for stages, refused in (
+        ([], TrainingRefusedError),
+        ([Stage("random", 0)], TrainingRefusedError),
+        ([Stage("nobody", 5)], TrainingRefusedError),
+        ([Stage(machine(owner=owner).slug, 5)], MachineWrongSideError),
+    ):
+        with pytest.raises(refused):
+            scheduled(owner, learner, stages=stages)
+    assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
+
+
+def test_only_who_may_train_a_machine_may_schedule_it(learner: Machine) -> None:
+    other, staff = user("other"), user("staff", is_staff=True)
+    with pytest.raises(NotYourMachineError):
+        scheduled(other, learner)
+    learner.is_public = False
+    learner.save()
+    with pytest.raises(MachineNotFoundError):
+        scheduled(other, learner)
+    assert scheduled(staff, learner).owner == staff
+
+
+def test_the_schedules_of_others_are_not_there(owner: Any, learner: Machine) -> None:
+    schedule = scheduled(owner, learner)
+    other, staff = user("other"), user("staff", is_staff=True)
+    for stranger in (other, None):
+        assert not schedules_of(stranger).exists()
+        with pytest.raises(ScheduleNotFoundError):
+            schedule_for(stranger, schedule.pk)
+        with pytest.raises(ScheduleNotFoundError):
+            schedule_update(user=stranger, schedule_id=schedule.pk, paused=True)
+        with pytest.raises(ScheduleNotFoundError):
+            schedule_delete(user=stranger, schedule_id=schedule.pk)
+    assert schedule_for(staff, schedule.pk) == schedule_for(owner, schedule.pk) == schedule
+    assert not schedule_update(user=staff, schedule_id=schedule.pk, paused=True).task.enabled
+    with pytest.raises(ScheduleNotFoundError):
+        schedule_for(staff, 1 << 70)
+
+
+def test_an_account_has_so_many_schedules(owner: Any, learner: Machine) -> None:
+    for _ in range(SCHEDULES_PER_ACCOUNT):
+        scheduled(owner, learner)
+    with pytest.raises(ScheduleQuotaError):
+        scheduled(owner, learner)
+    schedule_delete(user=owner, schedule_id=Schedule.objects.first().pk)
+    scheduled(owner, learner)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
+    owner: Any, learner: Machine, start_worker: StartWorker
+) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY)
+    make_due(schedule)
+    for _ in range(10):
+        beat.schedule_fire.apply_async((schedule.pk,))
+    start_worker()
+    assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.FINISHED).exists(), timeout_s=60)
+    assert wait_until(lambda: not app.control.inspect().active() or TrainingRun.objects.count() == 1, timeout_s=10)
+    learner.refresh_from_db()
+    assert (TrainingRun.objects.count(), learner.n_games) == (1, 500)

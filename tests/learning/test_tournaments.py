@@ -1,0 +1,429 @@
+"""Tournaments: the same result whoever plays and whoever is killed; nobody learns; who may hold and see them."""
+
+import os
+import signal
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+
+from games.rules.base import Side
+from learning import tasks
+from learning.exceptions import (
+    MachineNotFoundError,
+    NotYourTournamentError,
+    TournamentNotFoundError,
+    TournamentQuotaError,
+    TournamentRefusedError,
+)
+from learning.kernels.random_source import RandomSource
+from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
+from learning.opponents.registry import OPPONENTS
+from learning.referee import pairing_claim, pairing_play, tournament_play
+from learning.selectors import ledger_errors
+from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
+from learning.services_tournaments import MAX_GOING_ON, tournament_cancel, tournament_delete, tournament_start
+from learning.storage import memory_load
+from learning.training.contest import contest
+from menace_site.celery import app
+from menace_site.processes import is_dead, wait_until
+from tests.conftest import StartWorker
+from tests.factories import machine, trained, user
+
+pytestmark = pytest.mark.django_db
+
+
+def field() -> list[str]:
+    """Two machines of each side, differently trained, and two fixed opponents."""
+    slugs = []
+    for number, side in enumerate((Side.FIRST, Side.SECOND, Side.FIRST, Side.SECOND)):
+        learner = machine(side, slug=f"m{number}", name=f"Machine {number}")
+        trained(learner, games=400 * number + 100, seed=number)
+        slugs.append(learner.slug)
+    return [*slugs, "random", "perfect"]
+
+
+def held(entries: list[str], **options: Any) -> Tournament:
+    options = {"user": None, "games": 200, "seed": 8, "enqueue": False, **options}
+    return tournament_start(entries=entries, **options)
+
+
+def played(entries: list[str], **options: Any) -> Tournament:
+    tournament = held(entries, **options)
+    tournament_play(tournament.pk)
+    tournament.refresh_from_db()
+    return tournament
+
+
+def outcome(tournament: Tournament) -> dict[str, Any]:
+    """Everything a tournament comes to, without what differs from one to the next."""
+    tournament.refresh_from_db()
+    view = tournament_view(tournament)
+    return {key: view[key] for key in ("status", "round", "entries", "standings", "crosstable", "pairings")}
+
+
+def pairing_of(tournament: Tournament, first: str, second: str) -> Pairing:
+    return tournament.pairings.get(first__name=first, second__name=second)
+
+
+# What comes of it
+
+
+def test_a_round_robin_pairs_everybody_who_can_meet_on_every_side_they_can_take() -> None:
+    tournament = held(field())
+    pairs = {(p.first.name, p.second.name) for p in tournament.pairings.all()}
+    machines = {("Machine 0", "Machine 1"), ("Machine 0", "Machine 3"), ("Machine 2", "Machine 1")}
+    assert machines | {("Machine 2", "Machine 3"), ("Random", "Perfect"), ("Perfect", "Random")} <= pairs
+    assert {("Machine 0", "Random"), ("Random", "Machine 1"), ("Perfect", "Machine 3")} <= pairs
+    assert len(pairs) == 4 + 2 + 4 * 2
+
+
+def test_a_pairing_is_the_games_of_its_number_and_its_exact_result() -> None:
+    tournament = played(field())
+    pairing = pairing_of(tournament, "Machine 2", "Machine 1")
+    first, second = (memory_load(Machine.objects.get(slug=slug)) for slug in ("m2", "m1"))
+    alone = contest(tournament.rules, first, second, 200, RandomSource(8, pairing.number))
+    assert (pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins) == (
+        alone.first_wins,
+        alone.draws,
+        alone.second_wins,
+    )
+    assert tuple(pairing.expected or ()) == alone.expected
+    assert pairing_of(tournament, "Perfect", "Random").expected == pytest.approx([0.967811, 0.032189, 0], abs=1e-6)
+
+
+def test_the_table_adds_up() -> None:
+    view = tournament_view(played(field()))
+    assert view["status"] == "finished"
+    assert view["pairings_done"] == view["pairings_total"] == 14
+    assert sum(row["points"] for row in view["standings"]) == 14 * 200
+    assert sum(row["expected"] for row in view["standings"]) == pytest.approx(14 * 200)
+    assert [row["place"] for row in view["standings"]] == sorted(row["place"] for row in view["standings"])
+    for row, line in zip(view["standings"], view["crosstable"], strict=True):
+        assert row["entry"] == line["entry"]
+        assert sum(cell["points"] for cell in line["against"]) == row["points"]
+        assert row["wins"] + row["draws"] + row["losses"] == row["games"]
+        assert 0 < row["uncertainty"] < 25 / 3
+    by_name = {entry["number"]: entry["name"] for entry in view["entries"]}
+    places = {by_name[row["entry"]]: row["place"] for row in view["standings"]}
+    ratings = {by_name[row["entry"]]: row["rating"] for row in view["standings"]}
+    assert places["Perfect"] < places["Random"]
+    assert ratings["Perfect"] > ratings["Random"]
+
+
+def test_a_view_takes_two_queries_however_many_play(django_assert_num_queries: Any) -> None:
+    tournament = Tournament.objects.select_related("owner").get(pk=played(field()).pk)
+    with django_assert_num_queries(2):
+        tournament_view(tournament)
+
+
+def test_a_swiss_tournament_plays_its_rounds_and_nobody_meets_anybody_twice() -> None:
+    tournament = played(field(), format="swiss")
+    assert (tournament.n_rounds, tournament.round, tournament.status) == (3, 3, RunStatus.FINISHED)
+    pairs = [
+        (p.round, frozenset((p.first.number, p.second.number)))
+        for p in tournament.pairings.select_related("first", "second")
+    ]
+    assert len({pair for _, pair in pairs}) == len(set(pairs)), "nobody meets anybody in two rounds"
+    assert {number for number, _ in pairs} == {1, 2, 3}
+    for number in (1, 2, 3):
+        assert len({pair for of, pair in pairs if of == number}) == 3, "all six have somebody to play"
+
+
+def test_a_swiss_tournament_ends_when_everybody_has_met_everybody() -> None:
+    machine(Side.FIRST, slug="one")
+    tournament = played(["one", "random", "perfect"], format="swiss", rounds=2)
+    assert tournament.status == RunStatus.FINISHED
+    machine(Side.SECOND, slug="two")
+    machine(Side.SECOND, slug="three")
+    tournament = played(["one", "two", "three"], format="swiss", rounds=2)
+    assert (tournament.status, tournament.round, tournament.n_rounds) == (RunStatus.FINISHED, 2, 2)
+    machine(Side.FIRST, slug="four")
+    tournament = played(["one", "two", "three", "four"], format="swiss", rounds=3)
+    assert (tournament.status, tournament.round, tournament.n_rounds) == (RunStatus.FINISHED, 2, 2)
+
+
+def test_the_seed_decides_everything() -> None:
+    entries = field()
+    for options in ({}, {"format": "swiss"}):
+        first, again, other = (played(entries, seed=seed, **options) for seed in (1, 1, 2))
+        assert outcome(first) == outcome(again)
+        assert outcome(first)["pairings"] != outcome(other)["pairings"]
+
+
+# Nobody learns
+
+
+def test_nobody_learns_and_learning_meanwhile_changes_nothing() -> None:
+    entries = field()
+    undisturbed = played(entries)
+    n_lessons = Lesson.objects.count()
+    disturbed = held(entries)
+    before = list(Box.objects.order_by("pk").values_list("beads", flat=True))
+    pairing_play(claimed(disturbed))
+    assert list(Box.objects.order_by("pk").values_list("beads", flat=True)) == before
+    assert Lesson.objects.count() == n_lessons
+    trained(Machine.objects.get(slug="m0"), 2000, seed=99)
+    Machine.objects.filter(slug="m2").update(learns=False, name="Renamed")
+    Machine.objects.get(slug="m3").delete()
+    tournament_play(disturbed.pk)
+    after, expected = outcome(disturbed), outcome(undisturbed)
+    assert after["standings"] == expected["standings"]
+    assert after["pairings"] == expected["pairings"]
+    assert [entry["name"] for entry in after["entries"]] == [entry["name"] for entry in expected["entries"]]
+    assert ledger_errors() == []
+
+
+def claimed(tournament: Tournament) -> Pairing:
+    pairing = pairing_claim(tournament.pairings.filter(status=RunStatus.QUEUED).order_by("number")[0].pk)
+    assert pairing is not None
+    return pairing
+
+
+# Claims
+
+
+def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
+    tournament = held(field())
+    pairing = tournament.pairings.first()
+    for _ in range(2):
+        tasks.pairing_execute(pairing.pk)
+    tournament.refresh_from_db()
+    pairing.refresh_from_db()
+    assert tournament.version == 1
+    assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 200
+
+
+def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
+    tournament = held(field())
+    dead = claimed(tournament)
+    assert pairing_claim(dead.pk) is None, "the lease still holds"
+    Pairing.objects.filter(pk=dead.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    heir = pairing_claim(dead.pk)
+    assert heir is not None
+    pairing_play(dead)  # it was only slow: what it brings is not taken any more
+    assert Pairing.objects.get(pk=dead.pk).status == RunStatus.RUNNING
+    pairing_play(heir)
+    assert Pairing.objects.get(pk=dead.pk).status == RunStatus.FINISHED
+    tournament_play(tournament.pk)
+    undisturbed = played([entry.opponent or entry.machine.slug for entry in tournament.entries.all()])
+    assert outcome(tournament) == outcome(undisturbed)
+
+
+def test_the_reaper_knocks_for_pairings_that_wait_too_long_or_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    tournament = held(field())
+    waiting, left, fresh, running = tournament.pairings.order_by("number")[:4]
+    now = timezone.now()
+    Pairing.objects.filter(pk=waiting.pk).update(knocked_at=now - timedelta(minutes=1))
+    for pairing, lease_s in ((left, -1), (running, 60)):
+        Pairing.objects.filter(pk=pairing.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
+    knocked: list[int] = []
+    monkeypatch.setattr(tasks.pairing_execute, "apply_async", lambda args, **_: knocked.append(args[0]))
+    assert tasks.tournaments_reap() == 2
+    assert set(knocked) == {waiting.pk, left.pk}
+    assert fresh.pk not in knocked
+
+
+def test_a_pairing_that_cannot_be_played_ends_the_tournament_and_says_why() -> None:
+    tournament = held(field())
+    tournament.entries.filter(number=0).update(beads={"nonsense": [1]})
+    pairing = tournament.pairings.filter(first__number=0).first()
+    with pytest.raises(ValueError, match="nonsense"):
+        tasks.pairing_execute(pairing.pk)
+    tournament.refresh_from_db()
+    assert tournament.status == RunStatus.FAILED
+    assert "'nonsense' is not a box" in tournament.error
+    assert not tournament.pairings.filter(status__in=["queued", "running"]).exists()
+
+
+# Workers
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("options", [{}, {"format": "swiss"}], ids=["round robin", "swiss"])
+def test_one_worker_and_three_come_to_the_same_result(options: dict[str, Any], start_worker: StartWorker) -> None:
+    entries = field()
+    expected = outcome(played(entries, **options))
+    for n_workers, n_more in ((1, 1), (3, 2)):
+        for _ in range(n_more):
+            start_worker()
+        assert wait_until(lambda n=n_workers: len(app.control.ping(timeout=0.5)) == n, timeout_s=60)
+        tournament = held(entries, enqueue=True, **options)
+        assert wait_until(lambda tournament=tournament: is_over(tournament), timeout_s=60)
+        assert outcome(tournament) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_tournament_whose_worker_is_killed_in_the_middle_ends_like_an_undisturbed_one(
+    start_worker: StartWorker,
+) -> None:
+    entries = [*field(), "win-block", "perfect-fast"]
+    expected = outcome(played(entries, games=300_000))
+    worker = start_worker()
+    tournament = held(entries, games=300_000, enqueue=True)
+    assert wait_until(lambda: n_done(tournament) >= 2 and n_running(tournament) >= 1, timeout_s=60, poll_s=0.005)
+    os.killpg(worker.pid, signal.SIGKILL)
+    assert wait_until(lambda: is_dead(worker), timeout_s=10)
+    done = n_done(tournament)
+    assert done < tournament.pairings.count()
+    # Leases run out by themselves in referee.LEASE_S; nobody has to wait for that here.
+    Pairing.objects.filter(status=RunStatus.RUNNING).update(lease_until=timezone.now())
+    start_worker()
+    Pairing.objects.filter(status=RunStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
+    tasks.tournaments_reap()
+    assert wait_until(lambda: is_over(tournament), timeout_s=60)
+    assert outcome(tournament) == expected
+
+
+def n_done(tournament: Tournament) -> int:
+    return tournament.pairings.filter(status=RunStatus.FINISHED).count()
+
+
+def n_running(tournament: Tournament) -> int:
+    return tournament.pairings.filter(status=RunStatus.RUNNING).count()
+
+
+def is_over(tournament: Tournament) -> bool:
+    tournament.refresh_from_db()
+    return tournament.status != RunStatus.RUNNING
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"entries": ["one"]}, "2 to 32 of them, not 1"),
+        ({"entries": ["one"] * 33}, "2 to 32 of them, not 33"),
+        ({"entries": ["one", "one"]}, "each can take part once"),
+        ({"entries": ["one", "random", "random"]}, "each can take part once"),
+        ({"entries": ["random", "perfect"]}, "at least one of them has to be a machine"),
+        ({"entries": ["one", "same"]}, "MENACE meets nobody. Add somebody who can play second"),
+        ({"games": 0}, "games: 1 to 1,000,000"),
+        ({"games": 1_000_001}, "games: 1 to 1,000,000"),
+        ({"format": "knock-out"}, "format: one of round-robin, swiss"),
+        ({"rounds": 2}, "only a Swiss tournament"),
+        ({"format": "swiss", "rounds": 2}, "rounds: 1 to 1 for 2 entries"),
+        ({"format": "swiss", "rounds": 0}, "rounds: 1 to 1"),
+        ({"seed": -1}, "seed: must lie"),
+        ({"seed": 1 << 63}, "seed: must lie"),
+    ],
+)
+def test_what_cannot_be_held_is_refused(options: dict[str, Any], why: str) -> None:
+    machine(Side.FIRST, slug="one")
+    machine(Side.FIRST, slug="same")
+    with pytest.raises(TournamentRefusedError, match=why), transaction.atomic():
+        held(options.pop("entries", ["one", "random"]), **options)
+    assert not Tournament.objects.exists()
+
+
+def test_one_machine_by_its_id_and_its_slug_is_one_entry() -> None:
+    one = machine(Side.FIRST, slug="one")
+    with pytest.raises(TournamentRefusedError, match="once"):
+        held(["one", str(one.pk), "random"])
+
+
+def test_an_account_holds_so_many_at_once() -> None:
+    owner = user()
+    machine(Side.FIRST, slug="one")
+    first, *_ = [held(["one", "random"], user=owner) for _ in range(MAX_GOING_ON)]
+    with pytest.raises(TournamentQuotaError):
+        held(["one", "random"], user=owner)
+    tournament_cancel(user=owner, tournament_id=first.pk)
+    held(["one", "random"], user=owner)
+
+
+# Who may
+
+
+def test_machines_that_may_not_be_seen_cannot_be_entered() -> None:
+    owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
+    hidden = machine(Side.FIRST, owner=owner, is_public=False)
+    for stranger in (other, AnonymousUser()):
+        with pytest.raises(MachineNotFoundError), transaction.atomic():
+            tournament_start(user=stranger if stranger.pk else other, entries=[hidden.slug, "random"], games=1)
+    for allowed in (owner, staff):
+        assert not held([hidden.slug, "random"], user=allowed).is_public
+
+
+def test_a_tournament_of_a_hidden_machine_is_hidden_too() -> None:
+    owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
+    open_one, hidden = machine(Side.FIRST), machine(Side.FIRST, owner=owner, is_public=False)
+    public, private = (held([m.slug, "random"], user=owner) for m in (open_one, hidden))
+    for who, seen in (
+        (owner, {public, private}),
+        (staff, {public, private}),
+        (other, {public}),
+        (AnonymousUser(), {public}),
+        (None, {public}),
+    ):
+        assert set(tournaments_visible(who)) == seen
+    with pytest.raises(TournamentNotFoundError):
+        tournament_for(other, private.pk)
+    with pytest.raises(TournamentNotFoundError):
+        tournament_for(staff, 1 << 70)
+
+
+def test_only_its_owner_and_the_staff_call_a_tournament_off_or_delete_it() -> None:
+    owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
+    machine(Side.FIRST, slug="one")
+    tournament = held(["one", "random", "perfect"], user=owner)
+    for stranger in (other, AnonymousUser()):
+        for act in (tournament_cancel, tournament_delete):
+            with pytest.raises(NotYourTournamentError):
+                act(user=stranger, tournament_id=tournament.pk)
+    pairing_play(claimed(tournament))
+    running = claimed(tournament)
+    cancelled = tournament_cancel(user=owner, tournament_id=tournament.pk)
+    assert cancelled.status == RunStatus.CANCELLED
+    assert pairing_play(running) == [], "what was being played is not stored any more"
+    assert n_done(tournament) == 1
+    tournament_play(tournament.pk)
+    assert n_done(tournament) == 1
+    assert tournament_cancel(user=staff, tournament_id=tournament.pk).version == cancelled.version
+    tournament_delete(user=staff, tournament_id=tournament.pk)
+    assert not Tournament.objects.exists()
+    assert Machine.objects.filter(slug="one").exists()
+
+
+# The command
+
+
+def test_tournament_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    entries = field()
+    call_command("tournament", "--machines", ",".join(entries), "--games", "200", "--seed", "8")
+    printed = capsys.readouterr().out
+    expected = outcome(played(entries))
+    assert outcome(Tournament.objects.order_by("pk")[0]) == expected
+    names = {entry["number"]: entry["name"] for entry in expected["entries"]}
+    lines = [line for line in printed.splitlines() if any(name in line for name in names.values())]
+    assert len(lines) >= 6
+    for line, row in zip(lines, expected["standings"], strict=False):
+        assert names[row["entry"]] in line
+        assert f"{row['score']:.1%}" in line
+    assert "seed 8" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--machines", "nowhere,random", "--games", "1"], "There is no machine 'nowhere'"),
+        (["--machines", "m,random", "--games", "0"], "games: 1 to"),
+    ],
+)
+def test_the_command_says_what_is_wrong(arguments: list[str], why: str) -> None:
+    machine(Side.FIRST, slug="m")
+    with pytest.raises(CommandError, match=why):
+        call_command("tournament", *arguments)
+
+
+def test_every_fixed_opponent_can_take_part() -> None:
+    machine(Side.SECOND, slug="one")
+    assert played(["one", *OPPONENTS], games=5).status == RunStatus.FINISHED
