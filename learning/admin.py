@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
 from games.admin import BoardMedia, ReadOnly, board_html
+from games.exceptions import PlayError
+from learning import services
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.selectors import slots_view
+
+ACTION_GAMES = 10_000
+"""What a run started from the list of machines plays; other runs are started from a machine's page."""
 
 
 @admin.register(Machine)
@@ -42,6 +47,23 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
     )
     readonly_fields = fields[4:]
     show_full_result_count = False
+    actions = ("train",)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """Who may change machines may train them."""
+        return request.user.has_perm("learning.change_machine")
+
+    @admin.action(description=f"Train {ACTION_GAMES:,} games against a random player", permissions=["train"])
+    def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Start a training run for each."""
+        stages = [services.Stage("random", ACTION_GAMES)]
+        for machine in queryset:
+            try:
+                services.training_run_request(user=request.user, machine=str(machine.pk), stages=stages)
+            except PlayError as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Name, description, publishing and freezing may be changed."""
@@ -133,9 +155,26 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(TrainingRun)
 class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
-    """Training runs and how far they are."""
+    """Training runs and how far they are; those that go on can be stopped."""
 
-    list_display = ("machine", "status", "games_done", "n_games", "seed", "created_at")
+    list_display = ("machine", "status", "progress", "n_games", "seed", "started_by", "created_at")
     list_filter = ("status",)
-    list_select_related = ("machine",)
+    list_select_related = ("machine", "started_by")
     show_full_result_count = False
+    actions = ("cancel",)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """Who may change machines may stop their training."""
+        return request.user.has_perm("learning.change_machine")
+
+    @admin.display(description="done")
+    def progress(self, run: TrainingRun) -> str:
+        """How far it is, as a bar and in words."""
+        share = 100 * run.games_done // run.n_games
+        return format_html('<progress max="100" value="{}"></progress> {} %', share, share)
+
+    @admin.action(description="Stop the selected runs", permissions=["train"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[TrainingRun]) -> None:
+        """Ask each run to stop."""
+        stopped = [services.training_run_stop(user=request.user, run_id=run.pk) for run in queryset]
+        self.message_user(request, f"{sum(stopped)} of {len(stopped)} were asked to stop; the others were over.")
