@@ -10,6 +10,7 @@ SITE := .venv/site-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(call sum,tests/requirements.txt)
 CHROMIUM ?= chromium
+UPLOT := 1.6.32
 # Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
 PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp://mail.example \
 	SECRET_KEY=$(shell od -An -N32 -tx1 /dev/urandom | tr -d ' \n') \
@@ -18,7 +19,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bench lint format types lock chromium
+.PHONY: help run test check bench lint format types lock vendor chromium
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +60,12 @@ lock: | .venv/bin/python ## resolve the dependencies of pyproject.toml again (UP
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --group dev --constraint requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
+
+# The result is committed, so whoever runs the site needs no node.
+vendor: ## fetch the JavaScript that others wrote into static/vendor (needs npm; for developers)
+	@cd "$$(mktemp -d)" && npm pack --silent uplot@$(UPLOT) >/dev/null && tar xzf uplot-$(UPLOT).tgz && \
+		mkdir -p $(CURDIR)/static/vendor/uplot-$(UPLOT) && \
+		cp package/dist/uPlot.iife.min.js package/dist/uPlot.min.css package/LICENSE $(CURDIR)/static/vendor/uplot-$(UPLOT)/
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Beadbox needs Python 3.11 or newer; name one as in: make PYTHON=python3.12 run")'

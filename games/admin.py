@@ -6,11 +6,12 @@ import json
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from games.models import Match, Ply, Room, Seat
+from games import services
+from games.models import ApiToken, Match, Ply, Room, Seat
 from games.selectors import game_view
 
 
@@ -108,3 +109,26 @@ class RoomAdmin(ReadOnly, admin.ModelAdmin):
     list_filter = ("game", "opponent", "fresh")
     search_fields = ("code__exact",)
     show_full_result_count = False
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnly, admin.ModelAdmin):
+    """Tokens, of which nobody here sees more than the start; those that must not work any longer are revoked."""
+
+    list_display = ("prefix", "name", "user", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("prefix", "user__username")
+    exclude = ("sha256",)
+    actions = ("revoke",)
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        """Who may change tokens may end them."""
+        return request.user.has_perm("games.change_apitoken")
+
+    @admin.action(description="Revoke the selected tokens", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        """End each that still counts."""
+        tokens = list(queryset.filter(revoked_at__isnull=True).select_related("user"))
+        for token in tokens:
+            services.token_revoke(user=token.user, token_id=token.pk)
+        self.message_user(request, f"{len(tokens)} do not work any more.")

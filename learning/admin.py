@@ -5,16 +5,36 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from games.admin import BoardMedia, ReadOnly, board_html
-from learning.models import Box, Lesson, Machine, TrainingRun
+from games.exceptions import PlayError
+from learning import services, services_schedules, services_tournaments
+from learning.models import (
+    Box,
+    Lesson,
+    Machine,
+    Pairing,
+    RunStatus,
+    Schedule,
+    Tournament,
+    TournamentEntry,
+    TrainingRun,
+)
 from learning.selectors import box_history, slots_view
-from learning.services import machine_update
+from learning.selectors_schedules import crontab_text, next_runs, timing_sentence
+from learning.selectors_tournaments import tournaments_counted
+from learning.serializers import ScheduleStageSerializer
+from learning.services_schedules import PERIODS, Timing
+
+ACTION_GAMES = 10_000
+"""What a run started from the list of machines plays; other runs are started from a machine's page."""
 
 LATEST_CHANGES = 50
 
@@ -45,6 +65,23 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
     )
     readonly_fields = fields[4:]
     show_full_result_count = False
+    actions = ("train",)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """Who may change machines may train them."""
+        return request.user.has_perm("learning.change_machine")
+
+    @admin.action(description=f"Train {ACTION_GAMES:,} games against a random player", permissions=["train"])
+    def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Start a training run for each."""
+        stages = [services.Stage("random", ACTION_GAMES)]
+        for machine in queryset:
+            try:
+                services.training_run_request(user=request.user, machine=str(machine.pk), stages=stages)
+            except PlayError as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Name, description, publishing and freezing may be changed."""
@@ -52,7 +89,7 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:
         """Through the service: the form's copy of the row is as old as the page it came from."""
-        machine_update(
+        services.machine_update(
             user=request.user, machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data}
         )
 
@@ -150,9 +187,217 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(TrainingRun)
 class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
-    """Training runs and how far they are."""
+    """Training runs and how far they are; those that go on can be stopped."""
 
-    list_display = ("machine", "status", "games_done", "n_games", "seed", "created_at")
+    list_display = ("machine", "status", "progress", "n_games", "seed", "started_by", "created_at")
     list_filter = ("status",)
-    list_select_related = ("machine",)
+    list_select_related = ("machine", "started_by")
     show_full_result_count = False
+    actions = ("cancel",)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """Who may change machines may stop their training."""
+        return request.user.has_perm("learning.change_machine")
+
+    @admin.display(description="done")
+    def progress(self, run: TrainingRun) -> str:
+        """How far it is, as a bar and in words."""
+        share = 100 * run.games_done // run.n_games
+        return format_html('<progress max="100" value="{}"></progress> {} %', share, share)
+
+    @admin.action(description="Stop the selected runs", permissions=["train"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[TrainingRun]) -> None:
+        """Ask each run to stop."""
+        stopped = [services.training_run_stop(user=request.user, run_id=run.pk) for run in queryset]
+        self.message_user(request, f"{sum(stopped)} of {len(stopped)} were asked to stop; the others were over.")
+
+
+class ScheduleForm(forms.ModelForm):
+    """A schedule as the services take it; what they refuse is said at the form."""
+
+    crontab = forms.CharField(
+        required=False, help_text="Minute, hour, day of month, month, day of week; UTC. Or an interval:"
+    )
+    every = forms.IntegerField(required=False, min_value=1)
+    period = forms.ChoiceField(choices=[(period, period) for period in PERIODS])
+    paused = forms.BooleanField(required=False)
+
+    class Meta:
+        model = Schedule
+        fields = ("machine", "stages", "seed")
+
+    user: Any = None
+    """Who is logged in; set by the admin."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["stages"].help_text = '[{"opponent": "random", "games": 1000, "learns": false}]'
+        if self.instance.pk:
+            task = self.instance.task
+            self.initial.update(crontab=crontab_text(task), paused=not task.enabled)
+            if task.interval:
+                self.initial.update(every=task.interval.every, period=task.interval.period)
+
+    def clean(self) -> dict[str, Any]:
+        """Try it and take it back: the services know best what cannot be."""
+        super().clean()
+        stages = ScheduleStageSerializer(data=self.cleaned_data.get("stages"), many=True)
+        if "stages" in self.cleaned_data and not stages.is_valid():
+            self.add_error("stages", f"Each is an object of opponent, games and learns: {stages.errors}")
+        if not self.errors:
+            try:
+                with transaction.atomic():
+                    self.store()
+                    transaction.set_rollback(True)
+            except PlayError as error:
+                self.add_error(None, str(error))
+        return self.cleaned_data
+
+    def store(self) -> Schedule:
+        """Make or change the schedule through its service."""
+        data = self.cleaned_data
+        stages = [services.Stage(stage["opponent"], stage["games"], stage["learns"]) for stage in data["stages"]]
+        timing = Timing(crontab=data["crontab"], every=data["every"], period=data["period"])
+        if self.instance.pk:
+            return services_schedules.schedule_update(
+                user=self.user,
+                schedule_id=self.instance.pk,
+                stages=stages,
+                timing=timing,
+                seed=data["seed"],
+                fresh_seed=data["seed"] is None,
+                paused=data["paused"],
+            )
+        return services_schedules.schedule_create(
+            user=self.user,
+            machine=str(data["machine"].pk),
+            stages=stages,
+            timing=timing,
+            seed=data["seed"],
+            paused=data["paused"],
+        )
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(admin.ModelAdmin):
+    """Training that starts by itself. Everything is written by the services, so beat hears of it."""
+
+    form = ScheduleForm
+    list_display = ("machine", "owner", "when", "goes_on", "next_at", "n_fired", "last_run", "note")
+    list_filter = ("task__enabled", ("machine", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("machine", "owner", "last_run", "task__crontab", "task__interval")
+    fields = ("machine", "stages", "crontab", "every", "period", "seed", "paused", "coming", "last_run", "note")
+    readonly_fields = ("coming", "last_run", "note")
+    raw_id_fields = ("machine",)
+    actions = ("pause", "resume")
+    show_full_result_count = False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """A schedule stays with its machine."""
+        return self.readonly_fields if obj is None else ("machine", *self.readonly_fields)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """The form, which knows who is logged in."""
+        return type("ScheduleForm", (super().get_form(request, obj, change, **kwargs),), {"user": request.user})
+
+    def save_model(self, request: HttpRequest, obj: Schedule, form: Any, change: bool) -> None:
+        """By the service."""
+        obj.pk = form.store().pk
+        obj.refresh_from_db()
+
+    def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
+        """By the service: its periodic task goes with it."""
+        services_schedules.schedule_delete(user=request.user, schedule_id=obj.pk)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
+        """One after the other, by the service."""
+        for schedule in queryset:
+            self.delete_model(request, schedule)
+
+    @admin.display(description="when")
+    def when(self, schedule: Schedule) -> str:
+        """In words."""
+        return timing_sentence(schedule.task)
+
+    @admin.display(description="goes on", boolean=True)
+    def goes_on(self, schedule: Schedule) -> bool:
+        """Not paused."""
+        return bool(schedule.task.enabled)
+
+    @admin.display(description="next runs (UTC)")
+    def coming(self, schedule: Schedule) -> str:
+        """The next five."""
+        return ", ".join(f"{moment:%a %d %b %Y %H:%M}" for moment in next_runs(schedule)) if schedule.pk else "–"
+
+    @admin.action(description="Pause the selected schedules", permissions=["change"])
+    def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
+        """Start no run until resumed."""
+        self._set_paused(request, queryset, paused=True)
+
+    @admin.action(description="Let the selected schedules go on", permissions=["change"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
+        """What was missed is not made up for."""
+        self._set_paused(request, queryset, paused=False)
+
+    def _set_paused(self, request: HttpRequest, queryset: QuerySet[Schedule], *, paused: bool) -> None:
+        for schedule in queryset:
+            services_schedules.schedule_update(user=request.user, schedule_id=schedule.pk, paused=paused)
+
+
+class EntryInline(ReadOnly, admin.TabularInline):
+    """Who takes part."""
+
+    model = TournamentEntry
+    fields = ("number", "name", "opponent", "machine", "side")
+    extra = 0
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TournamentEntry]:
+        """Without the beads, which can be many."""
+        return super().get_queryset(request).select_related("machine").defer("beads", "rule")
+
+
+class PairingInline(ReadOnly, admin.TabularInline):
+    """Pairings and what came of them."""
+
+    model = Pairing
+    fields = ("number", "round", "first", "second", "status", "n_first_wins", "n_draws", "n_second_wins", "expected")
+    extra = 0
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Pairing]:
+        """With the names of the two."""
+        deferred = [f"{side}__{field}" for side in ("first", "second") for field in ("beads", "rule")]
+        return super().get_queryset(request).select_related("first", "second").defer(*deferred)
+
+
+@admin.register(Tournament)
+class TournamentAdmin(ReadOnly, admin.ModelAdmin):
+    """Tournaments: how far they are; those that go on can be called off."""
+
+    list_display = ("name", "game", "format", "status", "progress", "owner", "is_public", "created_at")
+    list_filter = ("status", "format", "game")
+    list_select_related = ("owner",)
+    inlines = (EntryInline, PairingInline)
+    actions = ("call_off",)
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tournament]:
+        """With how many pairings are done."""
+        return tournaments_counted(super().get_queryset(request))
+
+    def has_hold_permission(self, request: HttpRequest) -> bool:
+        """Who may change tournaments may call them off."""
+        return request.user.has_perm("learning.change_tournament")
+
+    @admin.display(description="played")
+    def progress(self, tournament: Any) -> str:
+        """Pairings done, as a bar and in words."""
+        done, total = tournament.n_done, max(1, tournament.n_pairings)
+        return format_html('<progress max="{}" value="{}"></progress> {} of {}', total, done, done, total)
+
+    @admin.action(description="Call the selected tournaments off", permissions=["hold"])
+    def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
+        """What has been played stays."""
+        going_on = list(queryset.filter(status=RunStatus.RUNNING).values_list("pk", flat=True))
+        for tournament_id in going_on:
+            services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament_id)
+        self.message_user(request, f"{len(going_on)} were called off; the others were over.")

@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,13 +22,6 @@ from learning.exchange.registry import FORMATS, MAX_BYTES
 from learning.serializers import MachineSerializer
 
 _FORMAT = OpenApiParameter("format", str, enum=list(FORMATS))
-
-
-class FileFormatNegotiation(DefaultContentNegotiation):
-    """Here ``?format=`` names the format of the file, not of the answer."""
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        return renderers[0], renderers[0].media_type
 
 
 class WholeBodyParser(BaseParser):
@@ -64,8 +56,6 @@ class ImportOptionsSerializer(serializers.Serializer[Any]):
 class MachineExportView(APIView):
     """A machine as a file."""
 
-    content_negotiation_class = FileFormatNegotiation
-
     @extend_schema(parameters=[_FORMAT], responses={(200, "application/json"): OpenApiTypes.OBJECT})
     def get(self, request: Request, ref: str) -> HttpResponse:
         """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
@@ -79,7 +69,6 @@ class MachineExportView(APIView):
 class MachineImportView(APIView):
     """A machine from a file."""
 
-    content_negotiation_class = FileFormatNegotiation
     parser_classes = [JsonFileParser, CsvFileParser, MultiPartParser]
     throttle_classes = [*APIView.throttle_classes, StartThrottle]
     throttle_scope = "training"

@@ -35,7 +35,9 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         except PlayError as error:
             form.add_error(None, str(error))
         else:
-            return FileResponse(sheets, content_type="application/pdf", filename=f"{machine.slug}-boxes.pdf")
+            return FileResponse(
+                sheets, as_attachment=True, content_type="application/pdf", filename=f"{machine.slug}-boxes.pdf"
+            )
     return _print_form(request, machine, form, status=400)
 
 

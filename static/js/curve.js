@@ -144,7 +144,7 @@ export class Curve {
     const banded = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
       label: line.name, stroke: this.#colour(line.colour), width: line.isSampled ? 1.5 : 2.2, spanGaps: true,
-      dash: line.isSampled ? DOTTED : line.dash ?? [], points: { show: this.xs.length < 3, size: 6 },
+      dash: line.isSampled ? DOTTED : line.dash ?? [], points: { show: () => this.xs.length < 3, size: 6 },
     }));
     const edges = banded.flatMap(() => [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })));
     const first = 1 + this.lines.length;

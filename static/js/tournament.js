@@ -34,7 +34,7 @@ function draw(state) {
 
 function progress(state) {
   const isOver = state.status !== "running";
-  place("status").textContent = WORDS[state.status];
+  place("status").textContent = WORDS[state.status].replace(/^./, (letter) => letter.toUpperCase());
   const round = state.rounds > 1 ? `round ${state.round} of ${state.rounds}, ` : "";
   place("done").textContent = `${round}${figure(state.pairings_done)} of ${figure(state.pairings_total)} pairings`;
   place("progress").max = Math.max(1, state.pairings_total);
@@ -60,15 +60,15 @@ function standings(state, names) {
     "tr", {},
     number(row.games ? `${row.place}.` : "–"),
     html("th", { scope: "row" }, named(names.get(row.entry))),
+    number(row.games ? html("b", {}, `${percent(row.score)} %`) : "–"),
+    number(row.games ? `${percent(row.expected / row.games)} %` : "–"),
+    number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`),
     number(figure(row.games)),
     number(figure(row.wins)),
     number(figure(row.draws)),
     number(figure(row.losses)),
-    number(row.games ? html("b", {}, `${percent(row.score)} %`) : "–"),
-    number(row.games ? `${percent(row.expected / row.games)} %` : "–"),
-    number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`),
   ));
-  const columns = head("", "Player", "games", "won", "drawn", "lost", "score", "exact", "rating");
+  const columns = head("", "Player", "score", "exact", "rating", "games", "won", "drawn", "lost");
   columns.querySelectorAll("th")[1].classList.remove("figure");
   columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "place"));
   place("standings").replaceChildren(columns, html("tbody", {}, rows));

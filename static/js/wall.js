@@ -146,7 +146,7 @@ export class Wall {
         if (!shelf.planks.has(row)) {
           const plank = html("li", { class: "wall-plank", role: "presentation" });
           plank.style.top = `${row * this.step.y + BOX.height}px`;
-          shelf.list.append(plank);
+          inOrder(shelf.list, plank, row * this.columns - 0.5);
           shelf.planks.set(row, plank);
         }
         for (let column = 0; column < this.columns; column += 1) {
@@ -173,9 +173,7 @@ export class Wall {
     link.style.width = `${BOX.width}px`;
     link.style.height = `${BOX.height}px`;
     this.#fill(link, at);
-    // In order of place, so that a screen reader reads along the shelf.
-    const next = [...shelf.list.children].find((other) => Number(other.getAttribute("aria-posinset")) > place + 1);
-    shelf.list.insertBefore(item, next ?? null);
+    inOrder(shelf.list, item, place);
     this.items.set(at, item);
   }
 
@@ -262,6 +260,15 @@ export class Wall {
     this.#activate(at);
     this.items.get(at).firstElementChild.focus({ preventScroll: true });
   }
+}
+
+/** Hangs an element behind all those of a lower place, so that a screen reader reads along the shelf. */
+function inOrder(list, item, place) {
+  item.place = place;
+  let before = list.lastElementChild;
+  while (before && before.place > place) before = before.previousElementSibling;
+  if (before) before.after(item);
+  else list.prepend(item);
 }
 
 /** How sure a box is: "none" never opened, "empty", or 0 (every bead alike) to 4 (one bead for certain). */

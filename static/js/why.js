@@ -97,7 +97,7 @@ function words() {
   const best = kinds.reduce((a, b) => (b.probability > a.probability ? b : a));
   const isAlike = kinds.every(({ probability }) => Math.abs(probability - best.probability) < 1e-12);
   return isAlike ? `${title} is to move, and every bead is as likely as the others.`
-    : `${title} is to move. Most likely, ${percent(best.probability)}: bead ${best.mark}, which is ${either(best.names)}.`;
+    : `${title} is to move. Most likely, ${percent(best.probability)}: bead ${best.mark}, ${either(best.names)}.`;
 }
 
 at("back").addEventListener("click", () => {

@@ -68,7 +68,7 @@ class TestInput:
             raise ZeroDivisionError
 
         monkeypatch.setattr("games.api.room_state", broken)
-        monkeypatch.setattr("learning.views.match_list_live", broken)
+        monkeypatch.setattr("learning.views.pages.match_list_live", broken)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
         assert (program.status_code, program.json()["code"]) == (500, "error")
@@ -110,9 +110,9 @@ class TestPrivacy:
 
         client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
         scope = {"session": client.session, "query_string": b""}
-        assert person_of_scope(scope).guest is not None
+        assert person_of_scope(scope, "play").guest is not None
         client.session.flush()
-        assert person_of_scope(scope) == Person()
+        assert person_of_scope(scope, "play") == Person()
 
     def test_another_site_cannot_use_a_guests_session(self) -> None:
         browser = Client(enforce_csrf_checks=True)

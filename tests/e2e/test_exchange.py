@@ -1,0 +1,46 @@
+"""Printing and exchange in a real browser: sheets to keep, a machine taken away and brought back."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from pypdf import PdfReader
+
+from games.rules.base import Side
+from learning.models import Machine
+from learning.selectors import machine_export
+from tests.e2e.test_lab import owner  # noqa: F401  # a fixture
+from tests.factories import machine, trained
+
+pytestmark = pytest.mark.e2e
+
+
+def test_print_a_machine(page: Page) -> None:
+    learner = trained(machine(Side.FIRST))
+    page.goto(learner.get_absolute_url())
+    page.get_by_role("link", name="Print or take away").click()
+    page.get_by_label("Paper").select_option("A3")
+    page.get_by_label("Width of a box").fill("60")
+    page.get_by_label("without numbers").check()
+    with page.expect_download() as download:
+        page.locator("#print").click()
+    assert download.value.suggested_filename == f"{learner.slug}-boxes.pdf"
+    text = PdfReader(download.value.path()).pages[0].extract_text()
+    assert "304 matchboxes of 60 × 36 mm, 1,720 beads" in text
+
+
+def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:  # noqa: F811
+    learner = trained(machine())
+    page.goto(f"/machines/{learner.pk}/print")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Beadbox", exact=True).last.click()
+    page.goto("/machines")
+    page.get_by_role("link", name="Bring one in").click()
+    page.locator("#id_file").set_input_files(download.value.path())
+    page.get_by_label("Name").fill("Home again")
+    page.locator("#import").click()
+    page.wait_for_url(re.compile(r"/machines/\d+$"))
+    expect(page.locator("h1")).to_have_text("Home again")
+    copy = Machine.objects.get(owner=owner)
+    assert machine_export(copy).text == machine_export(learner).text.replace('"MENACE"', '"Home again"')

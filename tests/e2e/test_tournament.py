@@ -1,0 +1,103 @@
+"""A tournament held, watched live and read after a reload; a schedule made, paused and deleted. Real workers play."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.rules.base import Side
+from learning.models import Schedule, Tournament
+from tests.conftest import StartWorker
+from tests.e2e.conftest import Visitor
+from tests.factories import machine, user
+
+pytestmark = pytest.mark.e2e
+PHONE = {"viewport": {"width": 360, "height": 740}}
+
+
+def log_in(page: Page, name: str = "ada") -> None:
+    page.goto("/login")
+    page.locator("#id_username").fill(name)
+    page.locator("#id_password").fill("a good password")
+    page.locator("main button.is-main").click()
+    expect(page.locator("nav a", has_text="Account")).to_be_visible()
+
+
+def fits(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_a_tournament_is_held_and_its_table_fills_by_itself(
+    page: Page, visitor: Visitor, start_worker: StartWorker
+) -> None:
+    ada = user("ada")
+    machine(Side.FIRST, name="First drawer", owner=ada)
+    machine(Side.SECOND, name="Second drawer", owner=ada)
+    log_in(page)
+    page.goto("/tournaments")
+    page.locator("#hold").click()
+    for name in ("First drawer", "Second drawer", "Random:", "Perfect:"):
+        page.locator("label.choice", has_text=name).locator("input").check()
+    page.locator("#id_games").fill("1000")
+    page.locator("#begin").click()
+    expect(page.locator("#status")).to_have_text("Running")
+    expect(page.locator("#standings tbody tr")).to_have_count(4)
+    guest = visitor(**PHONE)
+    guest.goto(page.url)
+    expect(guest.locator("#cancel")).to_have_count(0)
+    start_worker()  # from here on the tables fill, without a reload, for everybody who looks
+    Tournament.objects.get()
+    for watching in (page, guest):
+        expect(watching.locator("#status")).to_have_text("Finished", timeout=90_000)
+        expect(watching.locator("#done")).to_have_text("7 of 7 pairings")
+        expect(watching.locator("#standings tbody tr").first).to_contain_text("Perfect")
+        expect(watching.locator("#cross tbody td.cross-self")).to_have_count(4)
+        expect(watching.locator("#said")).to_have_text("The tournament is finished. Perfect is first.")
+    assert fits(guest)
+    expect(page.locator("#cancel-form")).to_be_hidden()
+    table = page.locator("#standings").inner_text()
+    page.reload()
+    assert page.locator("#standings").inner_text() == table
+    page.locator("#pairings-details summary").click()
+    expect(page.locator("#pairings tbody tr")).to_have_count(7)
+
+
+def test_a_tournament_is_called_off_and_deleted(page: Page) -> None:
+    ada = user("ada")
+    machine(Side.FIRST, name="First drawer", owner=ada)
+    log_in(page)
+    page.goto("/tournaments/new")
+    page.locator("label.choice", has_text="First drawer").locator("input").check()
+    page.locator("#begin").click()
+    expect(page.locator("[role=alert]")).to_contain_text("2 to 32")
+    page.locator("label.choice", has_text="Random:").locator("input").check()
+    page.locator("#begin").click()
+    page.locator("#cancel").click()
+    expect(page.locator("#status")).to_have_text("Called off")
+    page.locator("#delete").click()
+    page.locator("#yes").click()
+    expect(page.locator(".notes")).to_contain_text("is gone")
+    assert not Tournament.objects.exists()
+
+
+def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None:
+    page = visitor(**PHONE, timezone_id="Asia/Kolkata")
+    learner = machine(Side.FIRST, name="Night owl", owner=user("ada"))
+    log_in(page)
+    page.goto(f"/machines/{learner.pk}")
+    page.locator("#schedule").click()
+    page.locator("[name=kind][value=daily]").check()
+    page.locator("#id_at").fill("22:00")
+    expect(page.locator("#at-local")).to_have_text("03:30 in your time")
+    assert fits(page)
+    page.locator("#save").click()
+    expect(page.locator("h1")).to_have_text("Night owl trains every day at 22:00 UTC")
+    expect(page.locator("#next tbody tr")).to_have_count(5)
+    expect(page.locator("#next time").first).to_contain_text("03:30")
+    assert fits(page)
+    page.locator("#pause").click()
+    expect(page.locator("main .problem").first).to_contain_text("It is paused")
+    page.locator("#pause").click()
+    expect(page.locator("#next tbody tr")).to_have_count(5)
+    page.locator("#delete").click()
+    page.locator("#yes").click()
+    expect(page.locator(".notes")).to_contain_text("is gone")
+    assert not Schedule.objects.exists()

@@ -1,0 +1,115 @@
+"""Schedules and tournaments in the admin: shown, and changed through the services alone."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django_celery_beat.models import PeriodicTask
+
+from games.rules.base import Side
+from learning.models import Machine, RunStatus, Schedule, Tournament, TrainingRun
+from learning.referee import tournament_play
+from learning.services import Stage
+from learning.services_schedules import Timing, schedule_create
+from learning.services_tournaments import tournament_start
+from tests.factories import machine, user
+
+pytestmark = pytest.mark.django_db
+SCHEDULES, TOURNAMENTS = "/admin/learning/schedule/", "/admin/learning/tournament/"
+
+
+@pytest.fixture
+def staff() -> Any:
+    return user("staff", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def browser(staff: Any) -> Client:
+    client = Client()
+    client.force_login(staff)
+    return client
+
+
+def fields(learner: Machine, **options: Any) -> dict[str, Any]:
+    stages = [{"opponent": "random", "games": 70, "learns": False}]
+    return {"machine": learner.pk, "stages": json.dumps(stages), "crontab": "0 3 * * *", "period": "hours", **options}
+
+
+def scheduled(owner: Any) -> Schedule:
+    return schedule_create(
+        user=owner, machine=machine(owner=owner).slug, stages=[Stage("random", 5)], timing=Timing(every=2)
+    )
+
+
+def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> None:
+    learner = machine(name="Learner")
+    assert browser.get(f"{SCHEDULES}add/").status_code == 200
+    assert browser.post(f"{SCHEDULES}add/", fields(learner)).status_code == 302
+    schedule = Schedule.objects.get()
+    assert (schedule.owner, schedule.machine, schedule.n_games) == (staff, learner, 70)
+    assert PeriodicTask.objects.get(schedule=schedule).crontab.hour == "3"
+    assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
+    listing = browser.get(SCHEDULES).content.decode()
+    assert "every day at 03:00 UTC" in listing
+    page = f"{SCHEDULES}{schedule.pk}/change/"
+    assert "03:00" in browser.get(page).content.decode()
+    assert browser.post(page, fields(learner, crontab="", every=5, seed=8, paused="on")).status_code == 302
+    task = PeriodicTask.objects.get(schedule=schedule)
+    assert (task.interval.every, task.crontab, task.enabled) == (5, None, False)
+    assert Schedule.objects.get().seed == 8
+    browser.post(f"{SCHEDULES}{schedule.pk}/delete/", {"post": "yes"})
+    assert not Schedule.objects.exists()
+    assert not PeriodicTask.objects.filter(pk=task.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"crontab": "61 * * * *"}, "cannot be read"),
+        ({"crontab": ""}, "give one of the two"),
+        ({"stages": "[]"}, "This field is required"),
+        ({"stages": '[{"opponent": "nobody", "games": 5, "learns": false}]'}, "nobody"),
+        ({"stages": '[{"opponent": "random"}]'}, "Each is an object of opponent, games and learns"),
+        ({"stages": '{"opponent": "random"}'}, "Each is an object of opponent, games and learns"),
+        ({"machine": 10**6}, "valid choice"),
+    ],
+)
+def test_what_cannot_be_is_said_at_the_form(browser: Client, options: dict[str, Any], words: str) -> None:
+    response = browser.post(f"{SCHEDULES}add/", fields(machine(), **options))
+    assert response.status_code == 200
+    assert words in response.content.decode()
+    assert not Schedule.objects.exists()
+
+
+def test_pausing_and_resuming_are_actions(browser: Client, staff: Any) -> None:
+    schedule = scheduled(staff)
+    for action, enabled in (("pause", False), ("resume", True)):
+        browser.post(SCHEDULES, {"action": action, "_selected_action": [schedule.pk]})
+        assert PeriodicTask.objects.get(schedule=schedule).enabled == enabled
+    browser.post(SCHEDULES, {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"})
+    assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
+
+
+def test_tournaments_are_shown_and_called_off(browser: Client) -> None:
+    entrant = machine(Side.FIRST, name="Entrant")
+    over, going_on = (
+        tournament_start(user=None, entries=[entrant.slug, "random"], games=5, enqueue=False) for _ in range(2)
+    )
+    tournament_play(over.pk)
+    listing = browser.get(TOURNAMENTS).content.decode()
+    assert "1 of 1" in listing
+    assert "0 of 1" in listing
+    page = browser.get(f"{TOURNAMENTS}{over.pk}/change/").content.decode()
+    assert "Entrant" in page
+    answer = browser.post(TOURNAMENTS, {"action": "call_off", "_selected_action": [over.pk, going_on.pk]}, follow=True)
+    assert "1 were called off" in answer.content.decode()
+    assert Tournament.objects.get(pk=going_on.pk).status == RunStatus.CANCELLED
+    assert Tournament.objects.get(pk=over.pk).status == RunStatus.FINISHED
+
+
+def test_staff_without_permissions_see_and_do_nothing() -> None:
+    client = Client()
+    client.force_login(user("clerk", is_staff=True))
+    assert client.get(SCHEDULES).status_code == client.get(TOURNAMENTS).status_code == 403
+    assert client.get(f"{SCHEDULES}add/").status_code == 403
