@@ -204,7 +204,7 @@ class Migration(migrations.Migration):
                     "task",
                     models.OneToOneField(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="schedule",
+                        related_name="training_schedule",
                         to="django_celery_beat.periodictask",
                     ),
                 ),

@@ -2,13 +2,13 @@
 
 Training on the graph needs no boards and no symmetry. A node is a canonical non-terminal position; its edges are
 *all* the legal moves there, so replies that are the same up to symmetry stay as repeats and probabilities stay right.
-All tables are cached: rules, opponents and compiled arrays never change while the program runs.
+Tables are cached: rules, opponents and compiled arrays never change while the program runs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from learning.machines.rule import EmptyOpening, Rule, WhenEmpty
 from learning.opponents.base import Opponent
 
 Int32s = NDArray[np.int32]
+
+TABLES_KEPT = 256
+"""Rules are anybody's to make, so the tables of those used least are forgotten."""
 
 FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
 """Terminal codes of the graph, in the place of a node id."""
@@ -61,7 +64,7 @@ class Graph:
         return np.array([self.game.side_to_move(p) for p in self.positions], dtype=np.int8)
 
 
-@cache
+@lru_cache(maxsize=TABLES_KEPT)
 def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
     """The graph of a game, by breadth-first search from the start.
 
@@ -164,7 +167,7 @@ class BoxTable:
         return np.repeat(np.arange(self.n_boxes, dtype=np.int32), np.diff(self.slot_indptr))
 
 
-@cache
+@lru_cache(maxsize=TABLES_KEPT)
 def boxes_compile(game: Game[Any, Any], side: Side, rule: Rule) -> BoxTable:
     """The boxes that a machine of this side and rule can ever open."""
     graph = graph_compile(game, reduced=rule.reduce_symmetry)
@@ -236,7 +239,7 @@ class Course:
     reply_target: Int32s
 
 
-@cache
+@lru_cache(maxsize=TABLES_KEPT)
 def course_compile(game: Game[Any, Any], side: Side, rule: Rule, opponent: Opponent) -> Course:
     """The training ground of a machine against an opponent."""
     boxes = boxes_compile(game, side, rule)

@@ -387,3 +387,14 @@ def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
     assert wait_until(lambda: not app.control.inspect().active() or TrainingRun.objects.count() == 1, timeout_s=10)
     learner.refresh_from_db()
     assert (TrainingRun.objects.count(), learner.n_games) == (1, 500)
+
+
+@pytest.mark.django_db
+def test_beat_can_read_every_schedule_of_the_site() -> None:
+    from django_celery_beat.schedulers import DatabaseScheduler
+
+    from menace_site.celery import app
+
+    entries = DatabaseScheduler(app=app, lazy=False).schedule
+    assert set(app.conf.beat_schedule) <= set(entries)
+    assert all(entry.is_due() is not None for entry in entries.values())
