@@ -21,7 +21,7 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from games.exceptions import PlayError
-from learning.exceptions import ScheduleQuotaError, ScheduleRefusedError
+from learning.exceptions import ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Schedule, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors_schedules import due_after, schedule_for
@@ -203,7 +203,13 @@ def _rows() -> Any:
 
 
 def _locked(user: Any, schedule_id: int) -> Schedule:
-    schedule: Schedule = _rows().get(pk=schedule_for(user, schedule_id).pk)
+    """The schedule, locked after its machine, as in every other place. Call inside a transaction."""
+    visible = schedule_for(user, schedule_id)
+    try:
+        machine_lock(visible.machine_id)
+        schedule: Schedule = _rows().get(pk=visible.pk)
+    except (KeyError, Schedule.DoesNotExist):  # deleted a moment ago
+        raise ScheduleNotFoundError from None
     return schedule
 
 

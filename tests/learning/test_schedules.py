@@ -70,7 +70,7 @@ def finish_runs() -> None:
 
 def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner, NIGHTLY)
-    task = PeriodicTask.objects.get(schedule=schedule)
+    task = PeriodicTask.objects.get(training_schedule=schedule)
     assert (task.task, json.loads(task.args), task.enabled) == ("learning.beat.schedule_fire", [schedule.pk], True)
     assert task.task in app.tasks
     assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("3", "0", "UTC")
@@ -191,10 +191,10 @@ def test_one_broken_schedule_keeps_no_other_waiting(
     broken, sound = scheduled(owner, learner), scheduled(owner, machine(owner=owner))
     for schedule in (broken, sound):
         make_due(schedule)
-    task = PeriodicTask.objects.get(schedule=broken)
+    task = PeriodicTask.objects.get(training_schedule=broken)
     task.interval.period = "fortnights"
     task.interval.save()
-    PeriodicTask.objects.filter(schedule=sound).update(
+    PeriodicTask.objects.filter(training_schedule=sound).update(
         interval=None, crontab=CrontabSchedule.objects.create(hour="3", timezone="UTC")
     )
     assert beat.schedules_catch_up() == 1
@@ -260,7 +260,7 @@ def test_a_machine_that_is_no_longer_theirs_and_a_closed_account_start_nothing(o
 
 def test_with_its_machine_goes_the_schedule_and_then_the_task(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner)
-    task = PeriodicTask.objects.get(schedule=schedule)
+    task = PeriodicTask.objects.get(training_schedule=schedule)
     learner.delete()
     assert not Schedule.objects.exists()
     assert beat.schedule_fire(schedule.pk) is None
@@ -274,7 +274,7 @@ def test_a_paused_schedule_rests_and_makes_up_for_nothing(owner: Any, learner: M
     schedule = scheduled(owner, learner, NIGHTLY)
     schedule = schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
     assert next_runs(schedule) == []
-    assert not PeriodicTask.objects.get(schedule=schedule).enabled
+    assert not PeriodicTask.objects.get(training_schedule=schedule).enabled
     make_due(schedule, timedelta(days=3))
     assert beat.schedules_catch_up() == 0
     assert schedule_fire(schedule_id=schedule.pk) is None
@@ -389,7 +389,7 @@ def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
     assert (TrainingRun.objects.count(), learner.n_games) == (1, 500)
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_beat_can_read_every_schedule_of_the_site() -> None:
     from django_celery_beat.schedulers import DatabaseScheduler
 
