@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from menace_site.processes import wait_until
@@ -68,6 +69,17 @@ class LiveSite:
         self.thread.join(timeout=20)
         self.socket.close()
 
+    def is_idle(self) -> bool:
+        """Whether no request or socket is being served, and nothing goes on in the database."""
+        if self.server.server_state.tasks:
+            return False
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'"
+            )
+            return bool(cursor.fetchone() == (0,))
+
     def restart(self) -> None:
         self.stop()
         self.start()
@@ -89,8 +101,10 @@ def base_url(live_site: LiveSite) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _database(transactional_db: None) -> None:
-    """The server sees only what was committed."""
+def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
+    """The server sees only what was committed, and has done with it before the tables are emptied."""
+    yield
+    assert wait_until(live_site.is_idle, timeout_s=20)
 
 
 @pytest.fixture(scope="session")
