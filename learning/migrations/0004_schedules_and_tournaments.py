@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                 ('last_run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='learning.trainingrun')),
                 ('machine', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='schedules', to='learning.machine')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='schedules', to=settings.AUTH_USER_MODEL)),
-                ('task', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='schedule', to='django_celery_beat.periodictask')),
+                ('task', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='training_schedule', to='django_celery_beat.periodictask')),
             ],
             options={
                 'indexes': [models.Index(fields=['next_at'], name='schedule_next_at')],

@@ -48,14 +48,14 @@ def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> 
     assert browser.post(f"{SCHEDULES}add/", fields(learner)).status_code == 302
     schedule = Schedule.objects.get()
     assert (schedule.owner, schedule.machine, schedule.n_games) == (staff, learner, 70)
-    assert PeriodicTask.objects.get(schedule=schedule).crontab.hour == "3"
+    assert PeriodicTask.objects.get(training_schedule=schedule).crontab.hour == "3"
     assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
     listing = browser.get(SCHEDULES).content.decode()
     assert "every day at 03:00 UTC" in listing
     page = f"{SCHEDULES}{schedule.pk}/change/"
     assert "03:00" in browser.get(page).content.decode()
     assert browser.post(page, fields(learner, crontab="", every=5, seed=8, paused="on")).status_code == 302
-    task = PeriodicTask.objects.get(schedule=schedule)
+    task = PeriodicTask.objects.get(training_schedule=schedule)
     assert (task.interval.every, task.crontab, task.enabled) == (5, None, False)
     assert Schedule.objects.get().seed == 8
     browser.post(f"{SCHEDULES}{schedule.pk}/delete/", {"post": "yes"})
@@ -86,7 +86,7 @@ def test_pausing_and_resuming_are_actions(browser: Client, staff: Any) -> None:
     schedule = scheduled(staff)
     for action, enabled in (("pause", False), ("resume", True)):
         browser.post(SCHEDULES, {"action": action, "_selected_action": [schedule.pk]})
-        assert PeriodicTask.objects.get(schedule=schedule).enabled == enabled
+        assert PeriodicTask.objects.get(training_schedule=schedule).enabled == enabled
     browser.post(SCHEDULES, {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"})
     assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
 

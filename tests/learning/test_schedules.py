@@ -1,13 +1,20 @@
 """Schedules: due once however often anybody knocks, in the name of their owner, and nobody else's."""
 
 import json
+import os
+import signal
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask, PeriodicTasks
+from django_celery_beat.schedulers import DatabaseScheduler
 
 from games.rules.base import Side
 from learning import beat
@@ -31,6 +38,7 @@ from learning.services_schedules import (
     schedule_fire,
     schedule_update,
 )
+from menace_site import processes
 from menace_site.celery import app
 from menace_site.processes import wait_until
 from tests.conftest import StartWorker
@@ -70,10 +78,21 @@ def finish_runs() -> None:
 
 def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner, NIGHTLY)
-    task = PeriodicTask.objects.get(schedule=schedule)
+    task = PeriodicTask.objects.get(training_schedule=schedule)
     assert (task.task, json.loads(task.args), task.enabled) == ("learning.beat.schedule_fire", [schedule.pk], True)
     assert task.task in app.tasks
     assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("3", "0", "UTC")
+
+
+@pytest.mark.parametrize("timing", [HOURLY, Timing(crontab="0 * * * *")])
+def test_beat_reads_a_schedule_and_finds_it_due(owner: Any, learner: Machine, timing: Timing) -> None:
+    schedule = scheduled(owner, learner, timing)
+    entry = DatabaseScheduler(app=app, lazy=True).all_as_schedule()[f"schedule {schedule.pk}"]
+    assert (entry.task, entry.args) == ("learning.beat.schedule_fire", [schedule.pk])
+    entry.last_run_at = timezone.now() - timedelta(hours=2)
+    assert entry.is_due().is_due
+    entry.last_run_at = timezone.now()
+    assert not entry.is_due().is_due
 
 
 def test_the_next_five_runs_of_a_crontab(owner: Any, learner: Machine) -> None:
@@ -191,10 +210,10 @@ def test_one_broken_schedule_keeps_no_other_waiting(
     broken, sound = scheduled(owner, learner), scheduled(owner, machine(owner=owner))
     for schedule in (broken, sound):
         make_due(schedule)
-    task = PeriodicTask.objects.get(schedule=broken)
+    task = PeriodicTask.objects.get(training_schedule=broken)
     task.interval.period = "fortnights"
     task.interval.save()
-    PeriodicTask.objects.filter(schedule=sound).update(
+    PeriodicTask.objects.filter(training_schedule=sound).update(
         interval=None, crontab=CrontabSchedule.objects.create(hour="3", timezone="UTC")
     )
     assert beat.schedules_catch_up() == 1
@@ -260,7 +279,7 @@ def test_a_machine_that_is_no_longer_theirs_and_a_closed_account_start_nothing(o
 
 def test_with_its_machine_goes_the_schedule_and_then_the_task(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner)
-    task = PeriodicTask.objects.get(schedule=schedule)
+    task = PeriodicTask.objects.get(training_schedule=schedule)
     learner.delete()
     assert not Schedule.objects.exists()
     assert beat.schedule_fire(schedule.pk) is None
@@ -274,7 +293,7 @@ def test_a_paused_schedule_rests_and_makes_up_for_nothing(owner: Any, learner: M
     schedule = scheduled(owner, learner, NIGHTLY)
     schedule = schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
     assert next_runs(schedule) == []
-    assert not PeriodicTask.objects.get(schedule=schedule).enabled
+    assert not PeriodicTask.objects.get(training_schedule=schedule).enabled
     make_due(schedule, timedelta(days=3))
     assert beat.schedules_catch_up() == 0
     assert schedule_fire(schedule_id=schedule.pk) is None
@@ -387,3 +406,22 @@ def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
     assert wait_until(lambda: not app.control.inspect().active() or TrainingRun.objects.count() == 1, timeout_s=10)
     learner.refresh_from_db()
     assert (TrainingRun.objects.count(), learner.n_games) == (1, 500)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_beat_and_a_worker_start_what_was_missed_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY)
+    make_due(schedule, timedelta(days=3))
+    database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
+    start_worker()
+    words = "-W ignore -m celery --quiet --app menace_site.celery beat --loglevel warning --pidfile="
+    beat_process = processes.spawn([sys.executable, *words.split()], env=env)
+    try:
+        assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.FINISHED).exists(), timeout_s=60)
+        assert beat_process.poll() is None
+    finally:
+        processes.stop({beat_process: signal.SIGKILL})
+    schedule.refresh_from_db()
+    assert (schedule.n_fired, TrainingRun.objects.count()) == (1, 1)
