@@ -346,6 +346,7 @@ class Schedule(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="schedules")
     stages = models.JSONField(help_text="A list of opponent, games and learns, as in a run.")
     seed = models.BigIntegerField(null=True, blank=True, help_text="Empty: a fresh one for each run.")
+    # Not "schedule": beat reads that name of a periodic task.
     task = models.OneToOneField(PeriodicTask, on_delete=models.CASCADE, related_name="training_schedule")
     next_at = models.DateTimeField()
     n_fired = models.PositiveIntegerField(default=0)

@@ -1,13 +1,20 @@
 """Schedules: due once however often anybody knocks, in the name of their owner, and nobody else's."""
 
 import json
+import os
+import signal
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask, PeriodicTasks
+from django_celery_beat.schedulers import DatabaseScheduler
 
 from games.rules.base import Side
 from learning import beat
@@ -31,6 +38,7 @@ from learning.services_schedules import (
     schedule_fire,
     schedule_update,
 )
+from menace_site import processes
 from menace_site.celery import app
 from menace_site.processes import wait_until
 from tests.conftest import StartWorker
@@ -74,6 +82,17 @@ def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: 
     assert (task.task, json.loads(task.args), task.enabled) == ("learning.beat.schedule_fire", [schedule.pk], True)
     assert task.task in app.tasks
     assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("3", "0", "UTC")
+
+
+@pytest.mark.parametrize("timing", [HOURLY, Timing(crontab="0 * * * *")])
+def test_beat_reads_a_schedule_and_finds_it_due(owner: Any, learner: Machine, timing: Timing) -> None:
+    schedule = scheduled(owner, learner, timing)
+    entry = DatabaseScheduler(app=app, lazy=True).all_as_schedule()[f"schedule {schedule.pk}"]
+    assert (entry.task, entry.args) == ("learning.beat.schedule_fire", [schedule.pk])
+    entry.last_run_at = timezone.now() - timedelta(hours=2)
+    assert entry.is_due().is_due
+    entry.last_run_at = timezone.now()
+    assert not entry.is_due().is_due
 
 
 def test_the_next_five_runs_of_a_crontab(owner: Any, learner: Machine) -> None:
@@ -398,3 +417,22 @@ def test_beat_can_read_every_schedule_of_the_site() -> None:
     entries = DatabaseScheduler(app=app, lazy=False).schedule
     assert set(app.conf.beat_schedule) <= set(entries)
     assert all(entry.is_due() is not None for entry in entries.values())
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_beat_and_a_worker_start_what_was_missed_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
+    schedule = scheduled(owner, learner, NIGHTLY)
+    make_due(schedule, timedelta(days=3))
+    database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
+    start_worker()
+    words = "-W ignore -m celery --quiet --app menace_site.celery beat --loglevel warning --pidfile="
+    beat_process = processes.spawn([sys.executable, *words.split()], env=env)
+    try:
+        assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.FINISHED).exists(), timeout_s=60)
+        assert beat_process.poll() is None
+    finally:
+        processes.stop({beat_process: signal.SIGKILL})
+    schedule.refresh_from_db()
+    assert (schedule.n_fired, TrainingRun.objects.count()) == (1, 1)
