@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from games.models import Match
+from menace_site.processes import wait_until
 
 
 def cell(page: Page, name: str | int) -> Locator:
@@ -71,6 +72,23 @@ def start_other(page: Page, opponent: str, side: str = "X", *, fresh: bool = Fal
     page.get_by_label("take a copy").set_checked(fresh)
     page.locator("#play-other").click()
     page.wait_for_url(re.compile("/rooms/"))
+
+
+def goto_and_join(page: Page, address: str) -> None:
+    """Visit a page and wait until its socket has been answered: from here on it hears of everything."""
+    heard: list[str | bytes] = []
+
+    def listen(socket: WebSocket) -> None:
+        # Playwright takes no method of a built-in type for a listener.
+        def hear(frame: str | bytes) -> None:
+            heard.append(frame)
+
+        socket.on("framereceived", hear)
+
+    page.on("websocket", listen)
+    page.goto(address)
+    # Events are handed out while the browser is asked something.
+    assert wait_until(lambda: bool(page.title() and heard), timeout_s=20)
 
 
 def code_of(page: Page) -> str:

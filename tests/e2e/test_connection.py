@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from learning.models import Draw
+from menace_site.processes import wait_until
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import (
     cell,
@@ -106,19 +107,25 @@ def test_a_second_tab_that_missed_a_move(page: Page) -> None:
     in_the_middle(page)
     late = page.context.new_page()
     is_deaf = True
+    joined: list[str | bytes] = []
 
     def between(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
 
         def down(message: str | bytes) -> None:
-            if not (is_deaf and json.loads(message)["type"] == "state"):
+            kind = json.loads(message)["type"]
+            if not (is_deaf and kind == "state"):
                 route.send(message)
+            if kind == "joined":
+                joined.append(message)
 
         server.on_message(down)
 
     late.route_web_socket(re.compile("/ws"), between)
     late.goto(page.url)
     expect_turn(late)
+    # Who joins is told how things stand, so the move must come after that.
+    assert wait_until(lambda: bool(late.title() and joined), timeout_s=20)
     # The square that one tab takes is not the one the other asks for: both are still free on the late board.
     mine, other = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, mine)

@@ -13,6 +13,7 @@ from tests.e2e.playing import (
     changes_stored,
     changes_told,
     expect_turn,
+    goto_and_join,
     match_of,
     play_mouse,
     play_out_mouse,
@@ -91,7 +92,7 @@ def expect_box_as_stored(wall: Page, box: Box) -> None:
 def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) -> None:
     machine = house()[Side.SECOND]
     wall = visitor()
-    wall.goto(machine.get_absolute_url())
+    goto_and_join(wall, machine.get_absolute_url())
     expect(wall.locator(".wall-box")).to_have_count(Box.objects.filter(machine=machine).count())
     expect(wall.locator(".wall-last")).to_have_count(0)
     expect(wall.locator('[data-total="games"]')).to_have_text("0")
@@ -127,7 +128,7 @@ def test_the_wall_catches_up_after_a_restart(page: Page, visitor: Visitor, live_
     watch.allow(r"WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED")
     machine = house()[Side.SECOND]
     wall = visitor()
-    wall.goto(machine.get_absolute_url())
+    goto_and_join(wall, machine.get_absolute_url())
     expect(wall.locator(".wall-box").first).to_be_visible()
     wall.context.set_offline(True)
     expect(wall.locator("#live")).to_contain_text("The connection is gone")
