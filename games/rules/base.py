@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from games.rules.errors import IllegalMoveError
 
@@ -94,15 +94,27 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     ``legal_moves`` has a fixed order, and it is empty exactly when ``outcome`` is not ``None``.
     Beads are stored in that order, so changing it is a data migration.
+
+    One folder may register several games of one *family*: the same rules on boards of different size, or with
+    options. Each is a game of its own, with its own slug, machines and matches.
     """
 
-    slug: ClassVar[str]
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    layout: ClassVar[Layout]
-    symmetries: ClassVar[tuple[Symmetry, ...]]
-    reasons: ClassVar[Mapping[str, str]]
+    slug: str
+    name: str
+    summary: str
+    variant: str = ""
+    """What sets it apart within its family, in words; empty for the usual one."""
+    layout: Layout
+    symmetries: tuple[Symmetry, ...]
+    reasons: Mapping[str, str]
     """Why a game ended, in words a child understands, by termination."""
+    enumerable: bool = True
+    """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
+
+    @property
+    def family(self) -> str:
+        """The slug of the usual game of its family, which is its own unless it is a variant."""
+        return self.slug
 
     @abstractmethod
     def initial_position(self) -> PositionT:

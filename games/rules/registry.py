@@ -7,6 +7,12 @@ from games.rules.errors import UnknownGameError
 from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 
 GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in (NoughtsAndCrosses(),)}
+"""By slug, variants included; the usual game of a family stands before its variants."""
+
+
+def family_games(family: str) -> tuple[Game[Any, Any], ...]:
+    """The games of a family, the usual one first; empty if there is no such family."""
+    return tuple(game for game in GAMES.values() if game.family == family)
 
 
 def game_get(slug: str) -> Game[Any, Any]:

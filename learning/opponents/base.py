@@ -14,6 +14,10 @@ class Opponent(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
 
+    def plays(self, game: Game[Any, Any]) -> bool:
+        """Whether it can play this game."""
+        return True
+
     @abstractmethod
     def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
         """The moves it considers here, each equally likely, in the order of ``legal_moves``; never empty."""

@@ -44,6 +44,9 @@ class PerfectOpponent(Opponent):
     name = "Perfect"
     summary = "Never makes a mistake."
 
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return game.enumerable
+
     def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
         values = move_values(game, position)
         best = max(value for value, _ in values.values())
@@ -56,6 +59,9 @@ class PerfectFastOpponent(Opponent):
     slug = "perfect-fast"
     name = "Perfect and quick"
     summary = "Never makes a mistake, and wins as fast as it can."
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return game.enumerable
 
     def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
         values = move_values(game, position)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from games.rules.base import Side
 from games.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError, UnknownGameError
-from games.rules.registry import GAMES, game_get
+from games.rules.registry import GAMES, family_games, game_get
 from tests.rules.walks import MAX_PLIES, episodes, met, refusal
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
@@ -18,6 +18,14 @@ every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 def test_a_game_is_found_by_its_slug():
     assert {slug: game_get(slug) for slug in GAMES} == GAMES
     assert all(slug == game.slug for slug, game in GAMES.items())
+
+
+@every_game
+def test_a_family_is_led_by_its_usual_game_and_the_others_say_what_they_are(game):
+    usual, *variants = family_games(game.family)
+    assert (usual.slug, usual.variant) == (game.family, "")
+    assert len({other.variant for other in variants}) == len(variants)
+    assert all(other.variant and other.slug.startswith(f"{usual.slug}-") for other in variants)
 
 
 def test_an_unknown_game_is_refused_with_what_was_asked_for():
