@@ -27,7 +27,7 @@ from learning.models import (
     TournamentEntry,
     TrainingRun,
 )
-from learning.selectors import box_history, slots_view
+from learning.selectors_boxes import box_history, slots_view
 from learning.selectors_schedules import crontab_text, next_runs, timing_sentence
 from learning.selectors_tournaments import tournaments_counted
 from learning.serializers import ScheduleStageSerializer

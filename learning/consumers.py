@@ -9,7 +9,7 @@ from games.consumers import FrameConsumer, in_thread
 from games.exceptions import PlayError
 from learning.access import machine_for, run_for
 from learning.events import machine_group, run_group, tournament_group
-from learning.selectors import run_curve, run_view
+from learning.selectors_runs import run_curve, run_view
 from learning.selectors_tournaments import tournament_for, tournament_view
 
 

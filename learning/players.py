@@ -20,12 +20,8 @@ from learning.machines.registry import house_machine
 from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
 from learning.opponents.base import Opponent
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import (
-    machine_brief,
-    machine_in,
-    machine_of_house,
-    match_insight,
-)
+from learning.selectors import machine_brief, machine_in, machine_of_house
+from learning.selectors_matches import match_insight
 from learning.services import machine_clone
 from learning.storage import changes_record, lesson_open, machine_lock
 

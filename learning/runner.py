@@ -20,7 +20,9 @@ from learning import events
 from learning.kernels.random_source import RandomSource
 from learning.models import CurvePoint, LessonKind, Machine, RunStage, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import box_state, run_curve, run_view, strength_of
+from learning.selectors_boxes import box_state
+from learning.selectors_runs import run_curve, run_view
+from learning.selectors_strength import strength_of
 from learning.storage import boxes_store, lesson_open, machine_lock, memory_load
 from learning.training.batch import train, train_against_machine
 from learning.training.episodes import Tally

@@ -16,7 +16,7 @@ from learning.machines.presets import PRESETS
 from learning.machines.rule import Rule, RuleError
 from learning.models import Box, Machine, RunStatus, TournamentFormat
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import slots_view
+from learning.selectors_boxes import slots_view
 from learning.services import MAX_GAMES, MAX_STAGES, Stage
 from learning.services_schedules import PERIODS, Timing
 from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING

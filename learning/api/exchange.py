@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from games.exceptions import MalformedError
 from games.rules.base import Side
 from games.throttles import StartThrottle
-from learning import selectors, services
+from learning import selectors_exchange, services
 from learning.access import machine_for
 from learning.exchange.registry import FORMATS, MAX_BYTES
 from learning.serializers import MachineSerializer
@@ -60,7 +60,7 @@ class MachineExportView(APIView):
     def get(self, request: Request, ref: str) -> HttpResponse:
         """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
         machine = machine_for(request.user, ref)
-        file = selectors.machine_export(machine, request.query_params.get("format") or "native")
+        file = selectors_exchange.machine_export(machine, request.query_params.get("format") or "native")
         answer = HttpResponse(file.text, content_type=f"{file.media_type}; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{file.name}"'
         return answer

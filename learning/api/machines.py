@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from learning import selectors, services
+from learning import selectors_boxes, selectors_strength, services
 from learning.access import machine_for, machines_visible
 from learning.filters import BoxFilter, MachineFilter
 from learning.models import Box, Machine
@@ -108,7 +108,7 @@ class MachineStrengthView(APIView):
     @extend_schema(responses={200: StrengthSerializer})
     def get(self, request: Request, ref: str) -> Response:
         """Exact win, draw and loss against random, win-block and perfect play, and in the worst case."""
-        return Response(selectors.machine_strength(machine_for(request.user, ref)))
+        return Response(selectors_strength.machine_strength(machine_for(request.user, ref)))
 
 
 class BoxListView(GenericAPIView[Box]):
@@ -139,13 +139,13 @@ class BoxView(APIView):
     def get(self, request: Request, ref: str, position: str) -> Response:
         """The box, for each legal move of the position as asked its slot, beads and probability, and the history."""
         machine = machine_for(request.user, ref)
-        box = selectors.box_get(machine, position)
-        why = selectors.why_view(machine, position)
+        box = selectors_boxes.box_get(machine, position)
+        why = selectors_boxes.why_view(machine, position)
         answer = {
             "asked": position,
             "symmetry": why["symmetry"],
             "box": box,
             "moves": why["moves"],
-            "history": selectors.box_history(box)[:HISTORY_MOST],
+            "history": selectors_boxes.box_history(box)[:HISTORY_MOST],
         }
         return Response(BoxDetailSerializer(answer, context={"cabinet": machine.cabinet}).data)

@@ -18,7 +18,7 @@ from learning.api.machines import parsed
 from learning.exceptions import RunOverError
 from learning.filters import RunFilter
 from learning.models import TrainingRun
-from learning.selectors import run_curve, run_view
+from learning.selectors_runs import run_curve, run_view
 from learning.serializers import RunDetailSerializer, RunSerializer, RunStartSerializer
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from games.exceptions import PlayError
-from learning import selectors, services
+from learning import selectors_exchange, services
 from learning.access import machine_for
 from learning.exchange.registry import FORMATS
 from learning.forms_exchange import ImportForm, PrintForm
@@ -31,7 +31,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         return _print_form(request, machine, form)
     if form.is_valid():
         try:
-            sheets = selectors.machine_sheets(machine, form.options())
+            sheets = selectors_exchange.machine_sheets(machine, form.options())
         except PlayError as error:
             form.add_error(None, str(error))
         else:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from games.exceptions import PlayError
 from games.selectors import game_view
-from learning import selectors, services
+from learning import selectors, selectors_boxes, services
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
 from learning.forms import MachineDetailsForm, MachineForm, rule_to_form
@@ -132,9 +132,9 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     first, last = selectors.lesson_span(machine)
     context = {
         "machine": _brief(machine),
-        "packed": selectors.box_gallery(machine),
+        "packed": selectors_boxes.box_gallery(machine),
         "game": game_view(machine.rules),
-        "drawn": selectors.draw_last(machine),
+        "drawn": selectors_boxes.draw_last(machine),
         "first": first,
         "last": last,
     }
@@ -154,7 +154,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     return JsonResponse(
         {
             "number": number,
-            "beads": selectors.boxes_at(machine, number),
+            "beads": selectors_boxes.boxes_at(machine, number),
             "lesson": line and {"sentence": line["sentence"], "when": line["age"].isoformat(), "url": line["url"]},
         }
     )
@@ -172,11 +172,11 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     wants_json = request.headers.get("Accept", "").startswith("application/json")
     problem = ""
     try:
-        view = selectors.explore_view(machine, asked)
+        view = selectors_boxes.explore_view(machine, asked)
     except BoxNotFoundError as error:
         if wants_json:
             return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
-        problem, view = str(error), selectors.explore_view(machine, start)
+        problem, view = str(error), selectors_boxes.explore_view(machine, start)
     if wants_json:
         return JsonResponse(view)
     context = {

@@ -23,7 +23,7 @@ from games.selectors import (
     opponent_list,
     role_of,
 )
-from learning import selectors
+from learning import selectors, selectors_boxes, selectors_matches, selectors_runs, selectors_strength
 from learning.access import is_master, machine_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
@@ -59,7 +59,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return _not_found(request, error)
-    boxes = selectors.box_list_view(machine)
+    boxes = selectors_boxes.box_list_view(machine)
     preset = PRESETS.get(machine.preset)
     context = {
         "machine": {
@@ -79,13 +79,13 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "role": machine.rules.layout.roles[machine.side],
             "other_role": machine.rules.layout.roles[Side(machine.side).other],
         },
-        "strength": selectors.machine_strength(machine),
+        "strength": selectors_strength.machine_strength(machine),
         "boxes": boxes,
         "game": game_view(machine.rules),
-        "drawn": selectors.draw_last(machine),
+        "drawn": selectors_boxes.draw_last(machine),
         "is_master": is_master(request.user, machine),
         "is_public": machine.is_public,
-        "runs": selectors.run_list_open(machine),
+        "runs": selectors_runs.run_list_open(machine),
         "recent": [lesson_line(lesson) for lesson in selectors.lesson_list_recent(machine)],
     }
     return render(request, "learning/machine.html", context)
@@ -96,11 +96,11 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
     """One box and every change of its beads."""
     try:
         machine = machine_for(request.user, machine_id)
-        box = selectors.box_get(machine, position)
+        box = selectors_boxes.box_get(machine, position)
     except (MachineNotFoundError, BoxNotFoundError) as error:
         return _not_found(request, error)
-    view = selectors.box_view(machine.cabinet, box)
-    page = Paginator(selectors.box_history(box), HISTORY_PAGE).get_page(request.GET.get("page"))
+    view = selectors_boxes.box_view(machine.cabinet, box)
+    page = Paginator(selectors_boxes.box_history(box), HISTORY_PAGE).get_page(request.GET.get("page"))
     context = {
         "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
         "box_json": view,
@@ -175,7 +175,7 @@ def _card_facts(machine: Machine) -> dict[str, Any]:
 
 
 def _card(machine: Machine) -> dict[str, Any]:
-    return {**_card_facts(machine), "strength": selectors.machine_strength(machine)}
+    return {**_card_facts(machine), "strength": selectors_strength.machine_strength(machine)}
 
 
 def lesson_line(lesson: Lesson) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _own_match(match: Any) -> dict[str, Any]:
         "number": match.number,
         "game_name": match.room.rules.name,
         "opponent": others[0] if others else "",
-        "result_sentence": selectors.match_sentence(match, match.own_side),
+        "result_sentence": selectors_matches.match_sentence(match, match.own_side),
         "when": match.created_at,
         "url": match.room.get_absolute_url(),
     }

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from games.exceptions import PlayError
 from games.rules.registry import GAMES
-from learning import selectors, services
+from learning import selectors, selectors_runs, services
 from learning.access import is_master, machine_for, machines_visible, run_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError, NotYourMachineError, RunNotFoundError
 from learning.forms import SeedForm, StageFormSet, seed_new
@@ -64,7 +64,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         "learns": machine.learns,
         "stages": stages,
         "seed": seed,
-        "runs": [run_line(run) for run in selectors.run_list_of(machine)],
+        "runs": [run_line(run) for run in selectors_runs.run_list_of(machine)],
     }
     return render(request, "learning/run_start.html", context)
 
@@ -85,8 +85,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
         "run": run_line(run),
-        "run_json": selectors.run_view(run),
-        "curve": selectors.run_curve(run),
+        "run_json": selectors_runs.run_view(run),
+        "curve": selectors_runs.run_curve(run),
         "against": CURVE_AGAINST,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
@@ -112,7 +112,7 @@ def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
         run = run_for(request.user, run_id)
     except PlayError as error:
         return not_found(request, error)
-    return _csv(f"training-run-{run.pk}.csv", [], ((), selectors.run_curve(run)))
+    return _csv(f"training-run-{run.pk}.csv", [], ((), selectors_runs.run_curve(run)))
 
 
 @require_GET
@@ -138,7 +138,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         return not_found(request, error)
     if len({machine.game for machine in machines}) > 1:
         messages.info(request, "These machines play different games, so compare their curves with care.")
-    curves = selectors.machine_curves(machines)
+    curves = selectors_runs.machine_curves(machines)
     context = {
         "machines": [{"id": m.pk, "name": m.name, "url": m.get_absolute_url()} for m in machines],
         "curves": [{"id": m.pk, "name": m.name, "points": curves[m.pk]} for m in machines],
@@ -156,7 +156,7 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
         machines = _compared(request)
     except PlayError as error:
         return not_found(request, error)
-    curves = selectors.machine_curves(machines)
+    curves = selectors_runs.machine_curves(machines)
     return _csv("compare.csv", ["machine", "name"], *(((m.pk, _text(m.name)), curves[m.pk]) for m in machines))
 
 
@@ -177,7 +177,7 @@ def run_line(run: TrainingRun) -> dict[str, Any]:
         "seed": run.seed,
         "when": run.created_at,
         "is_over": run.finished_at is not None,
-        "opponents": [selectors.stage_sentence(stage) for stage in run.stages.all()],
+        "opponents": [selectors_runs.stage_sentence(stage) for stage in run.stages.all()],
     }
 
 

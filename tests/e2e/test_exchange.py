@@ -9,7 +9,7 @@ from pypdf import PdfReader
 
 from games.rules.base import Side
 from learning.models import Machine
-from learning.selectors import machine_export
+from learning.selectors_exchange import machine_export
 from tests.e2e.test_lab import owner  # noqa: F401  # a fixture
 from tests.factories import machine, trained
 

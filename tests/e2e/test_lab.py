@@ -11,7 +11,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 from games.rules.base import Side
 from learning.machines.presets import PRESETS
 from learning.models import Machine, RunStatus, TrainingRun
-from learning.selectors import ledger_errors, run_curve, visit_probabilities
+from learning.selectors_boxes import ledger_errors
+from learning.selectors_runs import run_curve
+from learning.selectors_strength import visit_probabilities
 from tests.conftest import StartWorker
 from tests.e2e.conftest import LiveSite
 from tests.factories import machine, trained, user

@@ -19,7 +19,8 @@ from learning.exceptions import (
 )
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.runner import run_claim, run_execute
-from learning.selectors import ledger_errors, machine_strength
+from learning.selectors_boxes import ledger_errors
+from learning.selectors_strength import machine_strength
 from learning.services import Stage, training_run_start
 from tests.factories import NC, guest, machine, person, play_out, room, trained, user
 

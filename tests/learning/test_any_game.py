@@ -17,7 +17,8 @@ from learning.exchange.registry import FORMATS, machine_read
 from learning.machines.boxes import Cabinet
 from learning.machines.presets import PRESETS
 from learning.printing.sheets import PrintOptions, sheets_pdf
-from learning.selectors import ledger_errors, machine_export, why_view
+from learning.selectors_boxes import ledger_errors, why_view
+from learning.selectors_exchange import machine_export
 from learning.services import machine_import
 from learning.training.tables import boxes_compile, graph_compile
 from tests.learning.pawns import MIRROR, Pawns

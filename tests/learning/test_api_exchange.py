@@ -12,7 +12,8 @@ from games.rules.base import Side
 from games.services import token_make
 from learning.exchange.registry import FORMATS
 from learning.models import Machine
-from learning.selectors import ledger_errors, machine_export
+from learning.selectors_boxes import ledger_errors
+from learning.selectors_exchange import machine_export
 from tests.factories import machine, trained, user
 
 

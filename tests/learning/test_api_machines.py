@@ -13,7 +13,7 @@ from games.models import ApiToken
 from games.rules.base import Side
 from learning import services
 from learning.models import Machine
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 from learning.services import Stage, training_run_start
 from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained, user
 

@@ -20,7 +20,7 @@ from games.models import ApiToken
 from games.rules.base import Side
 from learning.models import Machine, RunStatus, TrainingRun
 from learning.runner import run_claim, run_execute
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 from learning.services import Stage, training_run_cancel, training_run_start
 from menace_site.asgi import application
 from menace_site.processes import wait_until

@@ -12,7 +12,8 @@ from learning.exceptions import BoxNotFoundError
 from learning.machines.menace import Menace
 from learning.models import Box, Machine
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import boxes_at, visit_probabilities, why_view
+from learning.selectors_boxes import boxes_at, why_view
+from learning.selectors_strength import visit_probabilities
 from learning.services import machine_clone
 from tests import factories
 from tests.factories import guest, machine, play_out, trained

@@ -19,7 +19,9 @@ from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace
 from learning.machines.presets import PRESETS
 from learning.models import Box, Machine
-from learning.selectors import ledger_errors, machine_export, machine_strength
+from learning.selectors_boxes import ledger_errors
+from learning.selectors_exchange import machine_export
+from learning.selectors_strength import machine_strength
 from learning.services import machine_import
 from learning.training.tables import graph_compile
 from tests.factories import guest, machine, play_out, room, trained, user

@@ -10,12 +10,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
-from learning import selectors
+from learning import selectors_boxes, selectors_runs, selectors_strength
 from learning.forms import RULE_GROUPS, RULE_WORDS, rule_to_form
 from learning.machines.presets import PRESETS
 from learning.machines.rule import Rule, WhenEmpty
 from learning.models import Machine, RunStatus, TrainingRun
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 from learning.services import Stage, training_run_start
 from tests import factories
 from tests.factories import NC, machine, trained, user
@@ -191,8 +191,8 @@ class TestTrain:
         trained(mine)
         run = mine.runs.get()
         page = client.get(f"/runs/{run.pk}")
-        assert page_json(page, "run") == selectors.run_view(run)
-        assert page_json(page, "curve-points") == selectors.run_curve(run)
+        assert page_json(page, "run") == selectors_runs.run_view(run)
+        assert page_json(page, "curve-points") == selectors_runs.run_curve(run)
 
     def test_cancel(self, client: Client, mine: Machine) -> None:
         run = training_run_start(machine=mine.slug, stages=[Stage("random", 5)], seed=1, enqueue=False)
@@ -205,7 +205,7 @@ class TestTrain:
         trained(mine)
         run = mine.runs.get()
         rows = list(csv.DictReader(client.get(f"/runs/{run.pk}/curve.csv").content.decode().splitlines()))
-        curve = selectors.run_curve(run)
+        curve = selectors_runs.run_curve(run)
         assert len(rows) == len(curve)
         for row, point in zip(rows, curve, strict=True):
             assert int(row["games"]) == point["games"]
@@ -224,7 +224,7 @@ class TestCompare:
         assert (first["id"], second["id"]) == (mine.pk, other.pk)
         assert games == sorted(games)
         assert games[-1] == 1500
-        assert first["points"][-1]["strength"] == selectors.machine_strength(mine)
+        assert first["points"][-1]["strength"] == selectors_strength.machine_strength(mine)
         rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode().splitlines()
         assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
 
@@ -244,8 +244,8 @@ class TestLook:
     def test_the_gallery_packs_what_the_wall_shows(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
-        wall = selectors.box_list_view(learner)
-        visits = selectors.visit_probabilities(learner)
+        wall = selectors_boxes.box_list_view(learner)
+        visits = selectors_strength.visit_probabilities(learner)
         assert len(packed["boxes"]) == len(wall) == 304
         for row, box in zip(packed["boxes"], wall, strict=True):
             position, move_number, ply, start, beads, draws, board, slots, visit = row

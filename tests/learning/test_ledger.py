@@ -17,7 +17,7 @@ from learning.machines.menace import Menace, Result
 from learning.machines.rule import OpenBoxes, Rule, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.runner import run_claim, run_execute
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 from learning.services import Stage, machine_clone, machine_create, training_run_start
 from learning.storage import memory_load
 from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, trained, user

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
-from learning import selectors
+from learning import selectors_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
@@ -45,8 +45,8 @@ class TestPages:
 
     def test_the_strength_follows_the_beads(self) -> None:
         learner = machine(Side.FIRST, "michie-1961")
-        fresh = selectors.machine_strength(learner)
-        assert selectors.machine_strength(trained(learner))["random"]["win"] > fresh["random"]["win"]
+        fresh = selectors_strength.machine_strength(learner)
+        assert selectors_strength.machine_strength(trained(learner))["random"]["win"] > fresh["random"]["win"]
 
     def test_the_last_bead_drawn_is_marked(self, client: Client) -> None:
         learner = machine()

@@ -20,7 +20,7 @@ from learning.printing.errors import PrintingError
 from learning.printing.ink import BEADS, ordinal
 from learning.printing.paper import MM, PAPERS, Sheet
 from learning.printing.sheets import PrintOptions, sheets_pdf
-from learning.selectors import machine_sheets
+from learning.selectors_exchange import machine_sheets
 from learning.training.tables import boxes_compile
 from tests.factories import machine, trained, user
 

@@ -18,7 +18,9 @@ from learning.kernels.random_source import RandomSource
 from learning.models import Lesson, Machine, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, RunLostError, curve_marks, run_chunk, run_claim, run_execute
-from learning.selectors import ledger_errors, machine_strength, run_curve, strength_of
+from learning.selectors_boxes import ledger_errors
+from learning.selectors_runs import run_curve
+from learning.selectors_strength import machine_strength, strength_of
 from learning.services import Stage, machine_update, training_run_cancel, training_run_start
 from learning.storage import memory_load, table_of
 from learning.training.batch import train, train_against_machine

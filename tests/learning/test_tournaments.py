@@ -24,7 +24,7 @@ from learning.kernels.random_source import RandomSource
 from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
 from learning.opponents.registry import OPPONENTS
 from learning.referee import pairing_claim, pairing_play, tournament_play
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services_tournaments import MAX_GOING_ON, tournament_cancel, tournament_delete, tournament_start
 from learning.storage import memory_load

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from learning.models import Box
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 
 
 class Command(BaseCommand):

@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
 from learning.exchange.registry import FORMATS
-from learning.selectors import machine_export, machine_find
+from learning.selectors import machine_find
+from learning.selectors_exchange import machine_export
 
 
 class Command(BaseCommand):

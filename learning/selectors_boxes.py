@@ -1,0 +1,246 @@
+"""Reads of boxes: how they look, what they held and hold, and why a machine moves as it does."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from games.rules.errors import InvalidPositionError
+from learning.exceptions import BoxNotFoundError
+from learning.machines.boxes import Cabinet
+from learning.machines.menace import Menace
+from learning.models import Box, Change, Draw, Machine
+from learning.selectors_strength import visit_probabilities
+from learning.training.tables import boxes_compile
+
+
+def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
+    """What changes about a box."""
+    return {"position": position, "beads": beads, "draws": draws}
+
+
+def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
+    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for."""
+    game = cabinet.game
+    view = []
+    for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
+        bead = game.bead(box_position, printed)
+        view.append(
+            {
+                "colour": bead.colour,
+                "mark": bead.mark,
+                "name": game.describe_move(printed),
+                "moves": [game.format_move(move) for move in members],
+            }
+        )
+    return view
+
+
+def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
+    """A box as the wall and its own page draw it."""
+    position = cabinet.game.decode(box.position)
+    return {
+        **box_state(box.position, box.beads, box.draws),
+        "board": list(cabinet.game.pieces(position)),
+        "move_number": box.move_number,
+        "ply": box.ply,
+        "slots": slots_view(cabinet, position),
+        "url": f"/machines/{box.machine_id}/boxes/{box.position}",
+    }
+
+
+def box_list_view(machine: Machine) -> list[dict[str, Any]]:
+    """Every box of a machine in order of play."""
+    cabinet = machine.cabinet
+    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
+
+
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
+    printed, slots, pieces = _printed(machine.cabinet)
+    visits = visit_probabilities(machine)
+    rows = machine.boxes.order_by("ply", "position").values_list(
+        "position", "move_number", "ply", "start", "beads", "draws"
+    )
+    boxes = [(*row, *printed[row[0]], visits.get(row[0], 0.0)) for row in rows]
+    return {"slots": slots, "pieces": pieces, "boxes": boxes}
+
+
+@lru_cache(maxsize=32)
+def _printed(cabinet: Cabinet) -> tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]:
+    """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
+    slots: dict[str, int] = {}
+    pieces: dict[str | None, int] = {}
+    views: list[Any] = []
+    printed = {}
+    for key in boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys:
+        position = cabinet.game.decode(key)
+        places = []
+        for view in slots_view(cabinet, position):
+            name = repr(view)
+            if name not in slots:
+                slots[name] = len(views)
+                views.append(view)
+            places.append(slots[name])
+        board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
+        printed[key] = (board, places)
+    return printed, views, list(pieces)
+
+
+def box_get(machine: Machine, text: str) -> Box:
+    """The box opened in a position, given in any orientation.
+
+    Raises:
+        BoxNotFoundError: the text is no position, or the machine has no box there.
+    """
+    cabinet = machine.cabinet
+    try:
+        position = cabinet.game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    key = cabinet.game.encode(cabinet.box_position(position))
+    box = machine.boxes.filter(position=key).first()
+    if box is None:
+        raise BoxNotFoundError(f"{machine.name} has no box for {text!r}.")
+    return box
+
+
+def why_view(machine: Machine, text: str) -> dict[str, Any]:
+    """Why the machine would play what it would play in a position, given in any orientation.
+
+    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
+    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
+
+    Raises:
+        BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
+    """
+    cabinet = machine.cabinet
+    game = cabinet.game
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    if game.is_terminal(position):
+        raise BoxNotFoundError("The game is over there: nobody has to choose.")
+    if game.side_to_move(position) != machine.side:
+        raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
+    printed = cabinet.box_position(position)
+    key = game.encode(printed)
+    box = machine.boxes.filter(position=key).first()
+    has_box = cabinet.has_box(position)
+    beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
+    menace = Menace(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    policy = menace.policy(position)
+    placement = cabinet.placement(position)
+    slots = slots_view(cabinet, printed)
+    moves = []
+    for move, probability in policy.items():
+        there = game.transform_move(move, game.inverse(placement))
+        slot = cabinet.slot_of(printed, there) if has_box else None
+        moves.append(
+            {
+                "move": game.format_move(move),
+                "name": game.describe_move(move),
+                "cells": list(game.path(move)),
+                "slot": slot,
+                "colour": None if slot is None else slots[slot]["colour"],
+                "mark": None if slot is None else slots[slot]["mark"],
+                "beads": None if slot is None else beads[slot],
+                "probability": probability,
+            }
+        )
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "box": None if box is None else box_view(cabinet, box),
+        "box_position": key if has_box else None,
+        "forced": not has_box,
+        "resigns": not any(policy.values()),
+        "moves": moves,
+    }
+
+
+def explore_view(machine: Machine, text: str) -> dict[str, Any]:
+    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game = machine.rules
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    outcome, side = game.outcome(position), game.side_to_move(position)
+    cells = game.layout.cells
+    moves = [
+        {
+            "move": game.format_move(move),
+            "name": game.describe_move(move),
+            "path": [cells[cell].id for cell in game.path(move)],
+            "next": game.encode(game.apply(position, move)),
+        }
+        for move in game.legal_moves(position)
+    ]
+    over = None
+    if outcome is not None:
+        who = "Nobody wins" if outcome.winner is None else f"{game.layout.role_names[outcome.winner].capitalize()} win"
+        over = f"{who}: {game.reasons[outcome.termination]}."
+    is_its_turn = outcome is None and side == machine.side
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "role": game.layout.roles[side],
+        "over": over,
+        "moves": moves,
+        "why": why_view(machine, text) if is_its_turn else None,
+    }
+
+
+def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
+    """The beads of every box as they stood after a lesson (0: as laid out), by position, in order of play.
+
+    One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
+    ids of a box's changes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_box box LEFT JOIN LATERAL ("
+            " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
+            " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
+            " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position",
+            [machine.pk, lesson_number, machine.pk],
+        )
+        return dict(cursor.fetchall())
+
+
+def box_history(box: Box) -> QuerySet[Change]:
+    """Every change of a box, newest first, with its lesson and cause."""
+    return box.changes.select_related("lesson__match__room").order_by("-lesson__number", "-pk")
+
+
+def ledger_errors() -> list[int]:
+    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
+            " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
+            " WHERE box_id = box.id) AS change ON true"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads GROUP BY box.id ORDER BY box.id"
+        )
+        return [box_id for (box_id,) in cursor.fetchall()]
+
+
+def draw_last(machine: Machine) -> dict[str, Any] | None:
+    """The bead drawn last in a live match."""
+    draw = Draw.objects.filter(machine=machine, slot__isnull=False).select_related("box").order_by("-pk").first()
+    return None if draw is None else {"position": draw.box.position, "slot": draw.slot}

@@ -1,0 +1,77 @@
+"""Reads of a whole machine: as a file, and on paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+
+from games.rules.base import Side
+from learning.exceptions import MachineFileError, PrintRefusedError
+from learning.exchange.document import BoxData, MachineData, boxes_sorted
+from learning.exchange.errors import ExchangeError
+from learning.exchange.registry import format_get
+from learning.models import Machine
+from learning.printing.errors import PrintingError
+from learning.printing.sheets import PrintOptions, sheets_pdf
+
+
+def machine_data(machine: Machine) -> MachineData:
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "beads", "draws", *(f"machine__{name}" for name in head)
+        )
+    )
+    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return MachineData(
+        game=machine.rules,
+        side=Side(machine.side),
+        rule=machine.learning_rule,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        removed=removed,
+        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+    )
+
+
+def machine_export(machine: Machine, form: str = "native") -> MachineFile:
+    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+
+    Raises:
+        MachineFileError: there is no such format, or the machine's game does not fit into it.
+    """
+    try:
+        chosen = format_get(form)
+        text = chosen.dump(machine_data(machine))
+    except ExchangeError as error:
+        raise MachineFileError(str(error)) from None
+    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
+    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+
+
+def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
+    """The machine's box fronts and the table of its beads, as PDF.
+
+    Raises:
+        PrintRefusedError: they do not fit on this paper, or the machine has no box.
+    """
+    boxes = list(machine.boxes.values_list("position", "beads"))
+    try:
+        return sheets_pdf(machine.cabinet, machine.name, boxes, options)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFile:
+    """A file to hand out."""
+
+    name: str
+    media_type: str
+    text: str
