@@ -1,0 +1,89 @@
+"""A real worker: runs and live matches on one machine at once lose no bead; the same seed leaves the same beads."""
+
+import threading
+from typing import Any
+
+import pytest
+from django.db.models import Sum
+
+from games.rules.base import Side
+from learning.models import Change, Lesson, Machine, RunStatus, TrainingRun
+from learning.runner import run_claim, run_execute
+from learning.selectors_boxes import boxes_at, ledger_errors
+from learning.selectors_runs import run_curve
+from learning.services import MAX_GAMES, Stage, training_run_cancel, training_run_start
+from menace_site.processes import wait_until
+from tests.conftest import StartWorker
+from tests.factories import guest, machine, play_out, room
+from tests.games.test_hostile import at_once
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+def are_over(*runs: TrainingRun) -> bool:
+    return not TrainingRun.objects.filter(pk__in=[run.pk for run in runs], finished_at__isnull=True).exists()
+
+
+def memory_of(learner: Machine) -> list[tuple[Any, ...]]:
+    return list(learner.boxes.order_by("position").values_list("position", "beads", "draws"))
+
+
+def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_worker: StartWorker) -> None:
+    learner = machine(Side.SECOND)
+    laid_out = {position: beads for position, beads, _ in memory_of(learner)}
+    start_worker()
+    runs = [
+        training_run_start(machine=learner.slug, stages=[Stage(opponent, MAX_GAMES)], seed=seed)
+        for seed, opponent in ((1, "random"), (2, "win-block"))
+    ]
+    assert wait_until(
+        lambda: TrainingRun.objects.filter(status=RunStatus.RUNNING, games_done__gt=0).count() == 2, timeout_s=60
+    )
+    begin = threading.Barrier(10)
+
+    def match(number: int) -> None:
+        seated = room("machine", guest(number), machine=learner.slug)
+        begin.wait(timeout=60)
+        play_out(seated.room.code, guest(number))
+
+    assert at_once(*(lambda number=number: match(number) for number in range(10))) == []
+    assert [training_run_cancel(run_id=run.pk) for run in runs] == [True, True], "both went on all the while"
+    assert wait_until(lambda: are_over(*runs), timeout_s=60)
+
+    learner.refresh_from_db()
+    games = sum(TrainingRun.objects.filter(status=RunStatus.CANCELLED).values_list("games_done", flat=True))
+    assert Lesson.objects.filter(machine=learner, kind="match").count() == 10
+    assert learner.n_games == games + 10
+    assert learner.n_games == learner.lessons.aggregate(n=Sum("n_wins") + Sum("n_draws") + Sum("n_losses"))["n"]
+    numbers = learner.lessons.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, learner.n_lessons + 1))
+    # Added up here once more, apart from the query of the audit.
+    beads = {position: list(start) for position, start in laid_out.items()}
+    for position, deltas in Change.objects.filter(lesson__machine=learner).values_list("box__position", "deltas"):
+        beads[position] = [bead + delta for bead, delta in zip(beads[position], deltas, strict=True)]
+    assert beads == {position: now for position, now, _ in memory_of(learner)}
+    assert ledger_errors() == []
+    assert boxes_at(learner, 0) == laid_out
+    assert boxes_at(learner, learner.n_lessons) == beads
+
+
+def test_the_same_seed_leaves_the_same_beads_in_process_and_through_a_worker(start_worker: StartWorker) -> None:
+    def pair() -> tuple[Machine, Machine]:
+        return machine(Side.FIRST), machine(Side.SECOND)
+
+    def run_of(first: Machine, second: Machine, *, enqueue: bool) -> TrainingRun:
+        stages = [Stage("random", 70_000), Stage("perfect", 30_000), Stage(second.slug, 50_000, learns=True)]
+        return training_run_start(machine=first.slug, stages=stages, seed=1961, enqueue=enqueue)
+
+    here, there = pair(), pair()
+    claimed = run_claim(run_of(*here, enqueue=False).pk)
+    assert claimed is not None
+    ours = run_execute(claimed)
+    start_worker()
+    theirs = run_of(*there, enqueue=True)
+    assert wait_until(lambda: are_over(theirs), timeout_s=60)
+    theirs.refresh_from_db()
+    assert (theirs.status, theirs.random_state) == (RunStatus.FINISHED, ours.random_state)
+    for one, other in zip(here, there, strict=True):
+        assert memory_of(one) == memory_of(other)
+    assert run_curve(theirs) == run_curve(ours)
