@@ -23,7 +23,7 @@ from learning.opponents.registry import OPPONENTS
 from learning.selectors import machine_brief, machine_in, machine_of_house
 from learning.selectors_matches import match_insight
 from learning.services import machine_clone
-from learning.storage import changes_record, lesson_open, machine_lock
+from learning.storage import changes_record, lesson_open, machine_lock, machines_locked
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -108,7 +108,10 @@ class MachinePlayer(SeatPlayer):
         key = machine.rules.encode(player.cabinet.box_position(position))
         box = Box.objects.filter(machine=machine, position=key).first()
         if box is None or (machine.learns and not any(box.beads)):
-            (machine,) = machine_lock(machine.pk)
+            try:
+                (machine,) = machine_lock(machine.pk)
+            except MachineNotFoundError:  # deleted since it was read
+                return Choice(None)
             player.learns = machine.learns
             box = self._box_met(machine, player, position, key)
         player.boxes[key] = list(box.beads)
@@ -138,7 +141,7 @@ class MachinePlayer(SeatPlayer):
     def finish(self, match: Match, outcome: Outcome) -> None:
         seats = MachineSeat.objects.filter(seat__match=match).select_related("seat").order_by("machine_id")
         by_machine = {machine_seat.machine_id: machine_seat.seat for machine_seat in seats}
-        for machine in machine_lock(*sorted(by_machine)):
+        for machine in machines_locked(by_machine).values():
             self._learn(match, machine, by_machine[machine.pk], outcome)
 
     def describe(self, seat: Seat) -> dict[str, Any] | None:

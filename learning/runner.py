@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import OperationalError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from learning import events
+from learning.exceptions import MachineNotFoundError
 from learning.kernels.random_source import RandomSource
 from learning.models import CurvePoint, LessonKind, Machine, RunStage, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
@@ -40,7 +41,7 @@ LEASE_S = 20
 
 
 class RunLostError(Exception):
-    """Another worker has the run, or it is over: stop without a word."""
+    """Another worker has the run, or it is over, or gone with its machine: stop without a word."""
 
 
 @dataclass(slots=True)
@@ -83,8 +84,8 @@ def run_execute(run: TrainingRun, progress: Callable[[TrainingRun], None] | None
         try:
             run = run_chunk(run, pace)
         except RunLostError:
-            return TrainingRun.objects.get(pk=run.pk)
-        except OperationalError:
+            return TrainingRun.objects.filter(pk=run.pk).first() or run
+        except (InterfaceError, OperationalError):
             # The database went away: the run is still ours to lose, and the reaper takes it up when the lease is out.
             raise
         except Exception as error:
@@ -112,9 +113,12 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
         RunLostError: the run is no longer this worker's.
     """
     stage, left = _stage(run)
-    machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
-    claim = run.lease_until
-    run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    try:
+        machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
+        claim = run.lease_until
+        run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    except (MachineNotFoundError, TrainingRun.DoesNotExist):
+        raise RunLostError from None
     if run.status != RunStatus.RUNNING or run.lease_until != claim:
         raise RunLostError
     if not machine.learns:
@@ -143,13 +147,19 @@ def curve_marks(n_games: int) -> list[int]:
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
-    """The opponent that is next, and the games left against it (of a finished run: the last, and none)."""
-    done = run.games_done
-    for stage in run.stages.order_by("number"):
+    """The opponent that is next, and the games left against it (of a finished run: the last, and none).
+
+    Raises:
+        RunLostError: the run has been deleted.
+    """
+    done, stages = run.games_done, list(run.stages.order_by("number"))
+    for stage in stages:
         if done < stage.n_games:
             return stage, stage.n_games - done
         done -= stage.n_games
-    return stage, 0
+    if not stages:
+        raise RunLostError
+    return stages[-1], 0
 
 
 def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace) -> list[CurvePoint]:

@@ -297,11 +297,12 @@ def quota_require(user: Any, n_more: int = 1) -> None:
 
 
 def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machine:
-    """The machine, locked, and checked for what the user is about to do. Call inside a transaction."""
-    try:
-        (machine,) = machine_lock(machine_id)
-    except KeyError:
-        raise MachineNotFoundError from None
+    """The machine, locked, and checked for what the user is about to do. Call inside a transaction.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+    """
+    (machine,) = machine_lock(machine_id)
     if to is not None:
         machine_require(user, machine, to=to)
     return machine

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from games.exceptions import PlayError
-from learning.exceptions import ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
+from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Schedule, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors_schedules import due_after, schedule_for
@@ -138,13 +138,15 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
 
     However often it is asked, and however many moments have passed unused: one run, then the next moment to come.
     """
-    machine_id = Schedule.objects.filter(pk=schedule_id).values_list("machine_id", flat=True).first()
-    if machine_id is None:  # deleted with its machine: so does the task that still knocks
+    try:
+        machine_id = Schedule.objects.values_list("machine_id", flat=True).get(pk=schedule_id)
+        machine_lock(machine_id)  # before the schedule, as in every other place
+        schedule = _rows().get(pk=schedule_id)
+    except (MachineNotFoundError, Schedule.DoesNotExist):
+        # Deleted with its machine, perhaps while we waited for the lock: so is the task that still knocks.
         for task in PeriodicTask.objects.filter(name=_task_name(schedule_id)):
             task.delete()
         return None
-    machine_lock(machine_id)  # before the schedule, as in every other place
-    schedule = _rows().get(pk=schedule_id)
     now = timezone.now()
     if not schedule.task.enabled or now < schedule.next_at - EARLY:
         return None
@@ -208,7 +210,7 @@ def _locked(user: Any, schedule_id: int) -> Schedule:
     try:
         machine_lock(visible.machine_id)
         schedule: Schedule = _rows().get(pk=visible.pk)
-    except (KeyError, Schedule.DoesNotExist):  # deleted a moment ago
+    except (MachineNotFoundError, Schedule.DoesNotExist):  # deleted a moment ago
         raise ScheduleNotFoundError from None
     return schedule
 

@@ -13,7 +13,6 @@ from games.rules.registry import game_get
 from learning import tasks
 from learning.access import machine_for
 from learning.exceptions import (
-    MachineNotFoundError,
     NotYourTournamentError,
     TournamentQuotaError,
     TournamentRefusedError,
@@ -145,10 +144,7 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     ids = [machine.pk for machine in found.values()]
     if len({*ids}) + len({entry for entry in entries if entry in OPPONENTS}) < len(entries):
         raise TournamentRefusedError("entries: each can take part once.")
-    try:
-        return dict(zip(found, machine_lock(*ids), strict=True))
-    except KeyError:  # deleted a moment ago
-        raise MachineNotFoundError from None
+    return dict(zip(found, machine_lock(*ids), strict=True))
 
 
 def _game_of(machines: Any) -> str:

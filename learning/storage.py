@@ -14,6 +14,7 @@ from django.db.models import F
 from numpy.typing import NDArray
 
 from games.rules.base import Side
+from learning.exceptions import MachineNotFoundError
 from learning.machines.rule import OpenBoxes
 from learning.models import Box, Change, Lesson, LessonKind, Machine
 from learning.training.memory import Memory
@@ -23,11 +24,23 @@ from learning.training.tables import BoxTable, boxes_compile
 def machine_lock(*ids: int) -> list[Machine]:
     """The machines, locked in ascending order of id whatever order is asked for, and returned as asked.
 
+    Raises:
+        MachineNotFoundError: one has been deleted, perhaps while we waited for it.
+    """
+    found = machines_locked(ids)
+    try:
+        return [found[pk] for pk in ids]
+    except KeyError:
+        raise MachineNotFoundError from None
+
+
+def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
+    """Those of the machines that exist, locked in ascending order of id; by id.
+
     Without the key: a row that only refers to a machine (a draw, a seat, a run) need not wait for whoever teaches it.
     """
     machines = Machine.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids).order_by("pk")
-    found = {machine.pk: machine for machine in machines}
-    return [found[pk] for pk in ids]
+    return {machine.pk: machine for machine in machines}
 
 
 def table_of(machine: Machine) -> BoxTable:
