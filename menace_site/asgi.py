@@ -15,7 +15,7 @@ from django.urls import re_path  # noqa: E402
 
 import games.routing  # noqa: E402
 import learning.routing  # noqa: E402
-from menace_site.boundary import BodyLimit, SocketBoundary, close_unknown  # noqa: E402
+from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, close_unknown  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
@@ -26,6 +26,6 @@ websocket_urlpatterns = [
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES),
-        "websocket": SocketBoundary(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SocketBoundary(SocketLimit(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
     }
 )

@@ -1,13 +1,16 @@
-"""What stands before Django and the consumers: the limit on bodies, the origin of sockets, unknown sockets."""
+"""What stands before Django and the consumers: the limit on bodies, origin and number of sockets, unknown sockets."""
 
 import json
+import math
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
+from asgiref.sync import sync_to_async
 from channels.security.websocket import OriginValidator
 from django.conf import settings
-from django.http import parse_cookie
+from django.http import HttpRequest, parse_cookie
+from rest_framework.throttling import SimpleRateThrottle
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -17,6 +20,7 @@ Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 CLOSE_NOT_FOUND = 4404
+CLOSE_TOO_MANY = 4429
 
 
 class BodyTooLargeError(Exception):
@@ -56,10 +60,17 @@ class BodyLimit:
 
     @staticmethod
     async def refuse(send: Send) -> None:
-        body = json.dumps({"detail": "The request is too large.", "code": "too_large"}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await answer(send, 413, {"detail": "The request is too large.", "code": "too_large"})
+
+
+async def answer(
+    send: Send, status: int, says: dict[str, str], *extra: tuple[bytes, bytes], kind: str = "http"
+) -> None:
+    """Send a whole answer of JSON; ``kind`` is ``websocket.http`` where a handshake is refused with it."""
+    body = json.dumps(says).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *extra]
+    await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
+    await send({"type": f"{kind}.response.body", "body": body})
 
 
 class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no types
@@ -90,6 +101,46 @@ def is_program(scope: Scope) -> bool:
     has_token = headers.get(b"authorization", b"").lower().startswith(b"bearer ")
     has_seat = bool(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token"))
     return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)
+
+
+class SocketThrottle(SimpleRateThrottle):
+    """How many sockets an address may open (``socket``), counted as requests are: in the cache of all processes."""
+
+    scope = "socket"
+
+    def get_cache_key(self, request: Any, view: Any) -> str:
+        """By the address behind our proxies."""
+        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
+
+
+class SocketLimit:
+    """Refuses the handshake of an address that opens too many sockets: with 429 where the server can, else closed."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        throttle = SocketThrottle()
+        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(_request_of(scope), None):
+            await self.application(scope, receive, send)
+            return
+        await receive()
+        if "websocket.http.response" not in (scope.get("extensions") or {}):
+            await send({"type": "websocket.close", "code": CLOSE_TOO_MANY})
+            return
+        says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
+        retry = (b"retry-after", str(math.ceil(throttle.wait() or 1)).encode())
+        await answer(send, 429, says, retry, kind="websocket.http")
+
+
+def _request_of(scope: Scope) -> HttpRequest:
+    """The handshake as a request, as far as it tells whose it is."""
+    request = HttpRequest()
+    forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
+    request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}
+    if forwarded:
+        request.META["HTTP_X_FORWARDED_FOR"] = ",".join(forwarded)
+    return request
 
 
 async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:

@@ -71,6 +71,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "menace_site.reading.ReadableRequests",
     # Pages with hundreds of boxes; Django's own hides the length of what is secret in them (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -162,10 +163,11 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
+# A worker takes from each in turn, so a thousand pairings do not keep a training run waiting, nor the other way round.
+CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}, "tournaments": {}}
 CELERY_TASK_ROUTES = {
     "learning.tasks.training_run_execute": {"queue": "bulk"},
-    "learning.tasks.pairing_execute": {"queue": "bulk"},
+    "learning.tasks.pairing_execute": {"queue": "tournaments"},
 }
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -241,8 +243,9 @@ SECURE_SSL_REDIRECT = not LOCAL
 # The health checks of a container ask without TLS, from inside.
 SECURE_REDIRECT_EXEMPT = [r"^api/health/?$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else 365 * 24 * 3600
-SECURE_HSTS_INCLUDE_SUBDOMAINS = not LOCAL
-SECURE_HSTS_PRELOAD = not LOCAL
+# For a site whose neighbours under the same name still speak without TLS.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=not LOCAL)
+SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=SECURE_HSTS_INCLUDE_SUBDOMAINS)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if NUM_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = not LOCAL
@@ -270,6 +273,9 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
 # How many machines an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
+# How many training runs, and how many tournaments, of an account may wait or go on at once; the staff has no limit.
+OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
+OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
 # Files
 
@@ -296,7 +302,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["menace_site.reading.WholeTextParser"],
     "DEFAULT_PAGINATION_CLASS": "games.paging.Page",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -312,6 +318,8 @@ REST_FRAMEWORK = {
         "page": env.str("THROTTLE_PAGE", default="120/min"),
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
+        # Sockets opened from an address: every page of a machine, a match, a run opens one, and again after a break.
+        "socket": env.str("THROTTLE_SOCKET", default="600/min"),
     },
     # ?format= is a filter of ours: of tournaments, of exports.
     "URL_FORMAT_OVERRIDE": None,

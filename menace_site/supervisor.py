@@ -146,7 +146,7 @@ class Supervisor:
         web = "uvicorn menace_site.asgi:application --workers 2 --timeout-graceful-shutdown 5 --ws-max-size 65536"
         quiet = "--no-proxy-headers --no-server-header --no-access-log --log-level warning --lifespan off"
         where = ["--host", self.host, "--port", str(self.port)]
-        worker = f"worker --queues default,bulk --concurrency {max(2, cores)} --loglevel warning"
+        worker = f"worker --concurrency {max(2, cores)} --loglevel warning"
         # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
         for child in (
             Child("web", [*python, *web.split(), *quiet.split(), *where], env={"BEADBOX_DB_POOL": "1"}),

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.testing import WebsocketCommunicator
+from django.core.cache import cache
 from django.http import Http404
 from django.test import Client, RequestFactory
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, Throttled
 from rest_framework.test import APIRequestFactory
+from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from menace_site.boundary import BodyLimit, SocketBoundary, is_program
+from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, is_program
 from menace_site.client_ip import client_ip
 
 
@@ -63,6 +65,39 @@ async def test_a_socket_to_nowhere_is_closed() -> None:
     connected, code = await socket.connect()
     assert not connected
     assert code == 4404
+
+
+async def handshake(address: str, *, forwarded: str = "", can_answer: bool = True) -> dict[str, Any]:
+    """What a page's socket from this address is told first."""
+    headers = [(b"origin", b"http://localhost:8000"), (b"x-forwarded-for", forwarded.encode())]
+    scope = {
+        "type": "websocket",
+        "path": "/api/rooms/abc/ws",
+        "headers": headers if forwarded else headers[:1],
+        "query_string": b"",
+        "client": [address, 5000],
+        "extensions": {"websocket.http.response": {}} if can_answer else {},
+    }
+    socket = ApplicationCommunicator(SocketBoundary(SocketLimit(accept)), scope)
+    await socket.send_input({"type": "websocket.connect"})
+    said: dict[str, Any] = await socket.receive_output()
+    if said["type"] == "websocket.http.response.start":
+        said["body"] = json.loads((await socket.receive_output())["body"])
+    await socket.wait()
+    return said
+
+
+async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"socket": "2/min"})
+    cache.clear()
+    assert [(await handshake("1.1.1.1"))["type"] for _ in range(2)] == ["websocket.accept"] * 2
+    refused = await handshake("1.1.1.1", forwarded="6.6.6.6")
+    assert (refused["status"], refused["body"]["code"]) == (429, "throttled")
+    assert 0 < int(dict(refused["headers"])[b"retry-after"]) <= 60
+    assert (await handshake("1.1.1.1", can_answer=False)) == {"type": "websocket.close", "code": 4429}
+    assert (await handshake("2.2.2.2"))["type"] == "websocket.accept"
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
+    assert (await handshake("1.1.1.1", forwarded="9.9.9.9, 3.3.3.3"))["type"] == "websocket.accept"
 
 
 async def read_all(scope: Any, receive: Any, send: Any) -> None:
@@ -203,3 +238,52 @@ def test_pages_carry_the_security_policy(client: Client) -> None:
         "base-uri 'self'",
         "form-action 'self'",
     }
+
+
+FILE_PART = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n{}\r\n--x--\r\n'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("charset", ["undefined", "hex", "idna", "zlib", "utf-16", "no-such", "latin-1"])
+@pytest.mark.parametrize("path", ["/login", "/api/rooms", "/api/machines/import"])
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded"])
+def test_text_that_is_not_utf_8_is_refused_before_anybody_reads_it(
+    client: Client, path: str, kind: str, charset: str
+) -> None:
+    client.raise_request_exception = False
+    answer = client.generic("POST", path, FILE_PART, content_type=f"{kind}; charset={charset}")
+    assert answer.status_code == 400
+    if path.startswith("/api/"):
+        assert answer.json()["code"] == "malformed"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("charset", ["utf-8", "UTF8", '"utf-8"', "us-ascii"])
+def test_utf_8_may_be_said_in_any_way(client: Client, charset: str) -> None:
+    answer = client.generic("POST", "/api/rooms", b'{"opponent": "perfect"}', f"application/json; charset={charset}")
+    assert answer.status_code == 201
+
+
+@pytest.mark.django_db
+def test_a_query_with_a_nul_is_refused_where_the_database_would_break_on_it(admin_client: Client) -> None:
+    admin_client.raise_request_exception = False
+    for path in ("/admin/learning/machine/", "/admin/learning/box/", "/api/machines"):
+        for query in ("?game=%00", "?preset__exact=a%00", "?position__exact=%00b", "?q=%00"):
+            assert admin_client.get(path + query).status_code == 400, path + query
+    assert admin_client.get("/api/machines?search=%00").json()["code"] == "malformed"
+    assert admin_client.get("/admin/learning/machine/?q=%2500").status_code == 200
+
+
+@pytest.mark.django_db
+def test_half_a_character_is_malformed_and_does_not_break_the_answer(admin_client: Client) -> None:
+    body = {"game": "noughts-and-crosses", "preset": "\ud800"}
+    admin_client.raise_request_exception = False
+    answer = admin_client.post("/api/machines", json.dumps(body), content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+    whole = json.dumps({"game": "noughts-and-crosses", "name": "\U0001f916"})
+    assert admin_client.post("/api/machines", whole, content_type="application/json").status_code == 201
+
+
+def test_the_page_of_the_api_refuses_what_it_does_not_do(client: Client) -> None:
+    client.raise_request_exception = False
+    assert client.options("/api/docs").status_code == 405

@@ -104,3 +104,16 @@ def test_unix_sockets_are_spelt_as_each_client_wants_them() -> None:
     values = setting("CELERY_BROKER_URL", "REDIS_URL", **{**SAFE, "REDIS_URL": "unix:///run/valkey.sock?db=3"})
     assert values["CELERY_BROKER_URL"] == "redis+socket:///run/valkey.sock?virtual_host=3"
     assert setting("CELERY_BROKER_URL", **SAFE)["CELERY_BROKER_URL"] == SAFE["REDIS_URL"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, [True, True]),
+        ({"HSTS_INCLUDE_SUBDOMAINS": "false"}, [False, False]),
+        ({"HSTS_PRELOAD": "false"}, [True, False]),
+    ],
+)
+def test_what_strict_transport_binds_can_be_chosen(environment: dict[str, str], expected: list[bool]) -> None:
+    names = ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
+    assert list(setting(*names, **SAFE, **environment).values()) == expected

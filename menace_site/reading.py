@@ -1,0 +1,56 @@
+"""What comes in is text that can be read, kept and said again: UTF-8, whole characters, no NUL."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest
+from django.utils.deprecation import MiddlewareMixin
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+READABLE = {"utf-8", "ascii"}
+
+
+class ReadableRequests(MiddlewareMixin):
+    """Refuses a body in another encoding than UTF-8, and a NUL in the query, which no column of PostgreSQL takes.
+
+    Django knows each encoding that Python has a codec for, ``hex`` too, and breaks when it decodes a form with it.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Raise for what nobody behind could read."""
+        charset = (request.content_params or {}).get("charset")
+        if charset is not None and not _is_readable(charset):
+            raise BadRequest(f"The encoding {charset!a} is not read here.")
+        if "%00" in request.META.get("QUERY_STRING", ""):
+            raise BadRequest("The query holds a NUL.")
+
+
+def _is_readable(charset: str) -> bool:
+    try:
+        return codecs.lookup(charset).name in READABLE
+    except (LookupError, ValueError):
+        return False
+
+
+class WholeTextParser(JSONParser):
+    """JSON in which no text has half a character (a lone surrogate): JSON can escape one, UTF-8 cannot write it."""
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """What the body says."""
+        content = stream.read()
+        data: dict[str, Any] = super().parse(io.BytesIO(content), media_type, parser_context)
+        if b"\\ud" in content.lower():
+            try:
+                json.dumps(data, ensure_ascii=False).encode()
+            except UnicodeEncodeError:
+                raise ParseError("A text holds half a character.") from None
+        return data
