@@ -10,7 +10,9 @@ from asgiref.sync import sync_to_async
 from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.http import HttpRequest, parse_cookie
+from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.views import APIView
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -121,7 +123,7 @@ class SocketLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         throttle = SocketThrottle()
-        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(_request_of(scope), None):
+        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(_request_of(scope), APIView()):
             await self.application(scope, receive, send)
             return
         await receive()
@@ -133,14 +135,14 @@ class SocketLimit:
         await answer(send, 429, says, retry, kind="websocket.http")
 
 
-def _request_of(scope: Scope) -> HttpRequest:
+def _request_of(scope: Scope) -> Request:
     """The handshake as a request, as far as it tells whose it is."""
     request = HttpRequest()
     forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
     request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}
     if forwarded:
         request.META["HTTP_X_FORWARDED_FOR"] = ",".join(forwarded)
-    return request
+    return Request(request)
 
 
 async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:
