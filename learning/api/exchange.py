@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,7 +20,7 @@ from games.throttles import StartThrottle
 from learning import selectors_exchange, services
 from learning.access import machine_for
 from learning.exchange.registry import FORMATS, MAX_BYTES
-from learning.serializers import MachineSerializer
+from learning.serializers import MachineSerializer, StrictSerializer
 
 _FORMAT = OpenApiParameter("format", str, enum=list(FORMATS))
 
@@ -43,7 +44,7 @@ class CsvFileParser(WholeBodyParser):
     media_type = "text/csv"
 
 
-class ImportOptionsSerializer(serializers.Serializer[Any]):
+class ImportOptionsSerializer(StrictSerializer):
     """What a file may leave unsaid."""
 
     format = serializers.ChoiceField(choices=list(FORMATS), required=False, help_text="Told by the file if left out.")
@@ -53,10 +54,23 @@ class ImportOptionsSerializer(serializers.Serializer[Any]):
     preset = serializers.SlugField(max_length=40, required=False, help_text="Whose rule it follows from now on.")
 
 
+class FileNegotiation(DefaultContentNegotiation):
+    """Whatever kind of answer is asked for: ``?format=`` says what the file is, and a refusal is JSON."""
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
+        """The first, for refusals."""
+        return renderers[0], renderers[0].media_type
+
+
 class MachineExportView(APIView):
     """A machine as a file."""
 
-    @extend_schema(parameters=[_FORMAT], responses={(200, "application/json"): OpenApiTypes.OBJECT})
+    content_negotiation_class = FileNegotiation
+
+    @extend_schema(
+        parameters=[_FORMAT],
+        responses={(200, "application/json"): OpenApiTypes.OBJECT, (200, "text/csv"): OpenApiTypes.STR},
+    )
     def get(self, request: Request, ref: str) -> HttpResponse:
         """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
         machine = machine_for(request.user, ref)
@@ -113,5 +127,5 @@ def _content(request: Request) -> tuple[bytes, dict[str, Any]]:
     file = request.FILES.get("file")
     if file is None:
         raise MalformedError("file: is missing.")
-    fields = {name: value for name, value in data.dict().items() if name != "file"}
+    fields = {name: value for name, value in data.dict().items() if name not in ("file", "csrfmiddlewaretoken")}
     return file.read(MAX_BYTES + 1), fields

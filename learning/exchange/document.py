@@ -187,8 +187,8 @@ def whole_number(value: object, where: str, *, highest: int = MAX_COUNT) -> int:
     return value
 
 
-def words(value: object, where: str, *, longest: int, lines: bool = False) -> str:
-    """The value, if it is text that can be kept and shown.
+def words(value: object, where: str, *, longest: int) -> str:
+    """The value, if it is text that can be kept: whatever a machine here may be called, its file may say too.
 
     Raises:
         ExchangeError: it is not.
@@ -197,9 +197,8 @@ def words(value: object, where: str, *, longest: int, lines: bool = False) -> st
         raise ExchangeError(where, f"must be text, not {shown(value)}")
     if len(value) > longest:
         raise ExchangeError(where, f"has {len(value)} characters; {longest} are the most")
-    plain = value.replace("\n", "").replace("\r", "").replace("\t", "") if lines else value
-    if any(not character.isprintable() for character in plain):
-        raise ExchangeError(where, "has characters that cannot be shown")
+    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value):
+        raise ExchangeError(where, "has characters that cannot be kept")
     return value
 
 

@@ -94,7 +94,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
         side=side,
         rule=rule,
         name=words(fields.get("name", ""), "name", longest=80),
-        description=words(fields.get("description", ""), "description", longest=2000, lines=True),
+        description=words(fields.get("description", ""), "description", longest=2000),
         preset=words(fields.get("preset", ""), "preset", longest=40),
         learns=learns,
         boxes=boxes_sorted(game, boxes.values()),

@@ -48,6 +48,13 @@ class TestExport:
         assert answer.headers["Content-Disposition"].startswith(f'attachment; filename="{learner.slug}')
         assert answer.headers["Content-Type"].startswith(FORMATS[form].media_type)
 
+    @pytest.mark.parametrize("accept", ["text/csv", "text/html,application/xhtml+xml", "nonsense"])
+    def test_whatever_kind_of_answer_the_program_asks_for(self, client: Client, accept: str) -> None:
+        learner = machine()
+        assert export(client, learner, "csv", Accept=accept).headers["Content-Type"].startswith("text/csv")
+        refused = export(client, learner, "xml", Accept=accept)
+        assert (refused.status_code, refused.json()["code"]) == (400, "machine_file")
+
     def test_by_slug_native_and_with_a_slash(self, client: Client) -> None:
         learner = machine()
         assert client.get(f"/api/machines/{learner.slug}/export/").json()["format"] == "beadbox-machine"
@@ -179,3 +186,12 @@ class TestImportPage:
 
     def test_guests_log_in_first(self, client: Client) -> None:
         assert "/login" in client.get("/machines/import").headers["Location"]
+
+
+@pytest.mark.django_db
+def test_a_mistyped_option_of_an_import_does_not_pass_for_one(client: Client, anna: Any) -> None:
+    text = machine_export(machine(), "csv").text
+    for query in ("?sied=1", "?Name=x"):
+        answer = post(client, text, query, "text/csv")
+        assert (answer.status_code, answer.json()["code"]) == (400, "malformed"), query
+    assert Machine.objects.filter(owner=anna).count() == 0

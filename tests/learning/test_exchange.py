@@ -66,6 +66,13 @@ class TestRoundTrip:
             assert getattr(copy, field) == getattr(learner, field), field
         assert machine_strength(copy) == machine_strength(learner)
 
+    @pytest.mark.parametrize("name", ["no\u00a0break", "\U0001f469\u200d\U0001f52c", "a\nb", "\u202eleft", "\x1b[1m"])
+    def test_whatever_a_machine_may_be_called(self, name: str) -> None:
+        learner = machine(name=name, description=f"{name}\u2028{name}")
+        for form in ("native", "hexapawn-rl"):
+            text = machine_export(learner, form).text
+            assert machine_export(imported(text, preset="" if form == "native" else learner.preset), form).text == text
+
     def test_both_learn_the_same_from_then_on(self) -> None:
         learner = trained(machine(Side.FIRST), games=500)
         copy = imported(machine_export(learner).text)
@@ -249,8 +256,8 @@ REFUSED = {
     "totals negative": (native(totals={"wins": -1}), r"^totals\.wins: must lie between 0"),
     "totals huge": (native(totals={"wins": 1 << 62}), r"^totals\.wins: must lie between 0"),
     "name": (native(name="x" * 81), r"^name: has 81 characters; 80"),
-    "name with a nul": (native(name="a\x00b"), r"^name: has characters that cannot be shown"),
-    "name with half a pair": (native(name="\ud800"), r"^name: has characters that cannot be shown"),
+    "name with a nul": (native(name="a\x00b"), r"^name: has characters that cannot be kept"),
+    "name with half a pair": (native(name="\ud800"), r"^name: has characters that cannot be kept"),
     "description": (native(description="\x00"), r"^description: has characters"),
     "learns": (native(learns="yes"), r"^learns: must be true or false"),
     "position": (boxes({}, {"position": "XXXXXXXXX"}), r"^boxes\[1\]\.position: 'XXXXXXXXX' has 9 crosses"),
