@@ -45,6 +45,13 @@ class RunNotFoundError(PlayError):
     status = 404
 
 
+class RunQuotaError(PlayError):
+    """You have as many trainings waiting or going on as an account may have. Wait for one to end, or cancel one."""
+
+    code = "run_quota"
+    status = 409
+
+
 class RunOverError(PlayError):
     """This training run is over."""
 

@@ -6,20 +6,21 @@ up again ends with exactly the beads of an uninterrupted one; matches played mea
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Q
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from learning import events
 from learning.exceptions import MachineNotFoundError
 from learning.kernels.random_source import RandomSource
-from learning.models import CurvePoint, LessonKind, Machine, RunStage, RunStatus, TrainingRun
+from learning.models import CurvePoint, LessonKind, Machine, Pairing, RunStage, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors_boxes import box_state
 from learning.selectors_runs import run_curve, run_view
@@ -59,9 +60,8 @@ class Pace:
 def run_claim(run_id: int) -> TrainingRun | None:
     """Take a run that is queued, or whose worker's lease has run out; ``None`` when there is nothing to take."""
     now = timezone.now()
-    claimable = Q(status=RunStatus.QUEUED) | Q(status=RunStatus.RUNNING, lease_until__lt=now)
     taken = (
-        TrainingRun.objects.filter(claimable, pk=run_id)
+        TrainingRun.objects.filter(_waits(now), pk=run_id)
         # Only the lease tells one worker's claim from another's, so no two are ever the same.
         .update(
             status=RunStatus.RUNNING,
@@ -72,14 +72,51 @@ def run_claim(run_id: int) -> TrainingRun | None:
     return TrainingRun.objects.get(pk=run_id) if taken else None
 
 
-def run_execute(run: TrainingRun, progress: Callable[[TrainingRun], None] | None = None) -> TrainingRun:
+def run_claim_next() -> TrainingRun | None:
+    """Take the run whose turn it is; ``None`` when none waits.
+
+    First those of accounts that have the fewest being trained, and of these whichever has waited longest: so one
+    account's many runs never have all workers while another's waits.
+    """
+    while True:
+        now = timezone.now()
+        same_account = TrainingRun.objects.filter(
+            status=RunStatus.RUNNING, lease_until__gte=now, started_by=OuterRef("started_by")
+        )
+        n_running = same_account.order_by().values("started_by").annotate(n=Count("pk")).values("n")
+        waiting = TrainingRun.objects.filter(_waits(now)).order_by(
+            Coalesce(Subquery(n_running), 0), Coalesce("lease_until", "created_at"), "pk"
+        )
+        run_id = waiting.values_list("pk", flat=True).first()
+        if run_id is None:
+            return None
+        if (run := run_claim(run_id)) is not None:
+            return run
+
+
+def others_wait() -> bool:
+    """Whether a run or a pairing waits for a worker."""
+    now = timezone.now()
+    return TrainingRun.objects.filter(_waits(now)).exists() or Pairing.objects.filter(status=RunStatus.QUEUED).exists()
+
+
+def _waits(now: datetime) -> Q:
+    return Q(status=RunStatus.QUEUED) | Q(status=RunStatus.RUNNING, lease_until__lt=now)
+
+
+def run_execute(
+    run: TrainingRun, progress: Callable[[TrainingRun], None] | None = None, *, turn_s: float | None = None
+) -> TrainingRun:
     """Train a claimed run to its end, or until it is cancelled or lost; the run as it then stands.
 
     Args:
         run: a run from :func:`run_claim`.
         progress: called after every chunk.
+        turn_s: after so many seconds, and a chunk at least, let others have the worker if any wait: the run is free to
+            be claimed again.
     """
     pace, told_at, told = Pace(), 0.0, -1
+    turn_ends = time.monotonic() + turn_s if turn_s is not None else math.inf
     while run.status == RunStatus.RUNNING:
         try:
             run = run_chunk(run, pace)
@@ -102,6 +139,8 @@ def run_execute(run: TrainingRun, progress: Callable[[TrainingRun], None] | None
         if run.status != RunStatus.RUNNING or time.monotonic() - told_at >= TELL_EVERY_S:
             events.run_changed(run.pk, run_view(run), run_curve(run, after=told))
             told_at, told = time.monotonic(), run.games_done
+        if run.status == RunStatus.RUNNING and time.monotonic() >= turn_ends and others_wait():
+            return _let_go(run)
     return run
 
 
@@ -136,6 +175,13 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
     run.save()
     CurvePoint.objects.bulk_create(points)
     return run
+
+
+def _let_go(run: TrainingRun) -> TrainingRun:
+    """Give the lease back, if it is still ours: the run waits for its next turn, at the point it has reached."""
+    mine = TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, lease_until=run.lease_until)
+    mine.update(lease_until=timezone.now())
+    return TrainingRun.objects.filter(pk=run.pk).first() or run
 
 
 def curve_marks(n_games: int) -> list[int]:

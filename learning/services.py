@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
-from kombu.exceptions import OperationalError
+from django.utils import timezone
 
 from games.models import Room
 from games.rules.base import Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from learning import tasks
+from learning import events, tasks
 from learning.access import To, machine_for, machine_require, run_for
 from learning.exceptions import (
     MachineBusyError,
@@ -28,6 +27,7 @@ from learning.exceptions import (
     MachineQuotaError,
     MachineTaughtError,
     MachineWrongSideError,
+    RunQuotaError,
     TrainingRefusedError,
 )
 from learning.exchange.document import Wanted
@@ -37,13 +37,12 @@ from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.registry import HouseMachine
 from learning.machines.rule import OpenBoxes, Rule
-from learning.models import Change, Lesson, Machine, RunStage, TrainingRun
+from learning.models import Change, Lesson, Machine, RunStage, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.selectors import machine_find
+from learning.selectors_runs import run_view
 from learning.storage import boxes_lay_out, boxes_reset, boxes_restore, machine_lock, table_of
 from learning.training.memory import Memory
-
-logger = logging.getLogger(__name__)
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
@@ -377,12 +376,14 @@ def training_run_start(
     others = [None if stage.opponent in OPPONENTS else _other_side(learner, stage.opponent) for stage in stages]
     run = _run_store(learner, stages, others, seed=seed, started_by_id=started_by_id)
     if enqueue:
-        transaction.on_commit(lambda: training_run_knock(run.pk))
+        transaction.on_commit(lambda: tasks.training_run_knock(run.pk))
     return run
 
 
 @transaction.atomic
-def training_run_request(*, user: Any, machine: str, stages: Sequence[Stage], seed: int | None = None) -> TrainingRun:
+def training_run_request(
+    *, user: Any, machine: str, stages: Sequence[Stage], seed: int | None = None, is_trial: bool = False
+) -> TrainingRun:
     """Start a training run for an account: of a machine it may train, against machines it may play.
 
     An opponent that learns too is trained as well, so the account has to be allowed to do that.
@@ -392,10 +393,13 @@ def training_run_request(*, user: Any, machine: str, stages: Sequence[Stage], se
         machine: id or slug of the machine to train.
         stages: as for :func:`training_run_start`.
         seed: a random one if left out.
+        is_trial: the caller will take it back, so it does not count as one of the account's runs.
 
     Raises:
-        MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError.
+        MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
     """
+    if not (is_trial or user.is_staff):
+        _run_quota_require(user)
     learner = machine_for(user, machine, to="train")
     for stage in stages:
         if stage.opponent not in OPPONENTS:
@@ -410,6 +414,16 @@ def training_run_request(*, user: Any, machine: str, stages: Sequence[Stage], se
         seed=secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed,
         started_by_id=user.pk,
     )
+
+
+def _run_quota_require(user: Any) -> None:
+    """Refuse an account that has enough runs waiting and going on. Its row is locked, as by :func:`quota_require`."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    most = settings.OPEN_RUNS_PER_ACCOUNT
+    if TrainingRun.objects.filter(started_by=user, finished_at__isnull=True).count() >= most:
+        raise RunQuotaError(
+            f"You have {most} trainings waiting or going on, as many as an account may. Wait for one, or cancel one."
+        )
 
 
 def training_run_stop(*, user: Any, run_id: int) -> bool:
@@ -434,17 +448,15 @@ def _other_side(learner: Machine, opponent: str) -> Machine:
 
 
 def training_run_cancel(*, run_id: int) -> bool:
-    """Ask a run to stop; whether it was still going. The worker sees it within a chunk."""
-    open_runs = TrainingRun.objects.filter(pk=run_id, finished_at__isnull=True)
-    return bool(open_runs.update(cancel_requested=True))
-
-
-def training_run_knock(run_id: int) -> None:
-    """Tell the workers of a run. With the broker away the run stays queued, and the reaper knocks again."""
-    try:
-        tasks.training_run_execute.apply_async((run_id,), retry=False)
-    except (OperationalError, OSError):
-        logger.exception("could not enqueue training run %s", run_id)
+    """Stop a run; whether it was still open. One that waits is over at once; a worker sees it within a chunk."""
+    run = TrainingRun.objects.filter(pk=run_id)
+    ended = run.filter(status=RunStatus.QUEUED).update(
+        status=RunStatus.CANCELLED, cancel_requested=True, finished_at=timezone.now()
+    )
+    if ended and (over := run.first()) is not None:
+        view = run_view(over)
+        transaction.on_commit(lambda: events.run_changed(run_id, view, []))
+    return bool(ended or run.filter(finished_at__isnull=True).update(cancel_requested=True))
 
 
 def _run_store(

@@ -139,8 +139,10 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
     However often it is asked, and however many moments have passed unused: one run, then the next moment to come.
     """
     try:
-        machine_id = Schedule.objects.values_list("machine_id", flat=True).get(pk=schedule_id)
-        machine_lock(machine_id)  # before the schedule, as in every other place
+        owner_id, machine_id = Schedule.objects.values_list("owner_id", "machine_id").get(pk=schedule_id)
+        # The account, whose runs are counted, before the machine, and that before the schedule, as everywhere else.
+        get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).first()
+        machine_lock(machine_id)
         schedule = _rows().get(pk=schedule_id)
     except (MachineNotFoundError, Schedule.DoesNotExist):
         # Deleted with its machine, perhaps while we waited for the lock: so is the task that still knocks.
@@ -189,7 +191,7 @@ def _as_started(user: Any, machine: str, stages: Sequence[Stage], seed: int | No
     """
     learner_id, known = 0, list[dict[str, Any]]()
     with contextlib.suppress(_TakenBackError), transaction.atomic():
-        run = training_run_request(user=user, machine=machine, stages=stages, seed=seed)
+        run = training_run_request(user=user, machine=machine, stages=stages, seed=seed, is_trial=True)
         learner_id = run.machine_id
         for stage in run.stages.order_by("number"):
             opponent = stage.opponent if stage.opponent in OPPONENTS else str(stage.opponent_machine_id)

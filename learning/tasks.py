@@ -16,11 +16,13 @@ from kombu.exceptions import OperationalError
 from games.models import MatchStatus, Room
 from learning.models import Machine, Pairing, RunStatus, TrainingRun
 from learning.referee import pairing_claim, pairing_fail, pairing_play
-from learning.runner import run_claim, run_execute
+from learning.runner import run_claim_next, run_execute
 
 logger = logging.getLogger(__name__)
 
 QUEUED_TOO_LONG_S = 10
+TURN_S = 2.0
+"""A run that has had a worker for this long lets it go to others that wait."""
 KEEP_COPIES_DAYS = 90
 KNOCK_AGAIN_S = 30
 """A pairing may wait long behind others; it is knocked for again after this."""
@@ -28,11 +30,26 @@ KNOCK_AGAIN_S = 30
 
 @shared_task
 def training_run_execute(run_id: int) -> None:
-    """Train a run to its end, unless somebody else has it."""
-    run = run_claim(run_id)
-    if run is None:
-        return
-    run_execute(run)
+    """Give the run whose turn it is a worker, for a turn if others wait. The number only says who knocked.
+
+    A run that has had its turn knocks again, behind the others; with the broker away the worker goes on by itself.
+    """
+    run = run_claim_next()
+    while run is not None:
+        run = run_execute(run, turn_s=TURN_S)
+        if run.finished_at is not None or training_run_knock(run.pk):
+            return
+        run = run_claim_next()
+
+
+def training_run_knock(run_id: int) -> bool:
+    """Tell the workers of a run; whether they could be told. If not it stays as it is, and the reaper knocks again."""
+    try:
+        training_run_execute.apply_async((run_id,), retry=False, expires=600)
+    except (OperationalError, OSError):
+        logger.exception("could not enqueue training run %s", run_id)
+        return False
+    return True
 
 
 @shared_task

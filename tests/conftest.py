@@ -55,7 +55,7 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
 
     database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
-    words = "celery --quiet --app menace_site.celery worker --queues default,bulk --concurrency 2 --loglevel warning"
+    words = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
     started: dict[subprocess.Popen[bytes], signal.Signals] = {}
 
     def start() -> subprocess.Popen[bytes]:

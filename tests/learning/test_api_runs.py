@@ -483,7 +483,9 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
 
 def test_a_stop_is_asked_for_once_whoever_asks(learner: Machine, people: dict[str, APIClient]) -> None:
     run = run_of(learner)
-    assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == RunStatus.QUEUED
+    run_claim(run.pk)
+    assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == RunStatus.RUNNING
     assert training_run_cancel(run_id=run.pk)
-    assert done(run).status == RunStatus.CANCELLED
+    run.refresh_from_db()
+    assert run_execute(run).status == RunStatus.CANCELLED
     assert people["guest"].get(f"{URL}/{run.pk}").json()["games_done"] == 0

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -11,7 +12,7 @@ from games import services as games_services
 from games.rules.base import Side
 from learning.models import Machine, RunStatus, Tournament
 from learning.referee import tournament_play
-from learning.services_tournaments import MAX_GOING_ON, tournament_cancel, tournament_start
+from learning.services_tournaments import tournament_cancel, tournament_start
 from tests.factories import api_with, machine, user
 from tests.learning.test_api_runs import RunSocket
 
@@ -167,7 +168,7 @@ def test_what_cannot_be_held_is_refused(people: dict[str, APIClient], change: di
 
 def test_too_many_at_once(people: dict[str, APIClient], owner: Any) -> None:
     entrant = machine()
-    for _ in range(MAX_GOING_ON):
+    for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT):
         held(owner, entrant)
     response = people["owner"].post(URL, {"entries": [entrant.slug, "random"], "games": 5})
     assert code_of(response) == (409, "tournament_quota")

@@ -199,7 +199,7 @@ class TestTrain:
         client.post(f"/runs/{run.pk}/cancel")
         run.refresh_from_db()
         assert run.cancel_requested
-        assert run.status == RunStatus.QUEUED
+        assert run.status == RunStatus.CANCELLED, "it had not begun, so it is over"
 
     def test_the_curve_as_a_table(self, client: Client, mine: Machine) -> None:
         trained(mine)
@@ -362,3 +362,64 @@ class TestAccess:
         assert [row["name"] for row in client.get("/machines").context["machines"]] == ["MENACE"]
         client.force_login(Machine.objects.get(pk=at["machine"]).owner)
         assert len(client.get("/machines").context["machines"]) == 2
+
+
+class TestRefusals:
+    """A form that is refused says where and why, in plain words, and keeps what was filled in."""
+
+    STAGE = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "stage-0-opponent": "perfect", "stage-0-games": "1234"}
+
+    def test_a_run(self, client: Client, mine: Machine) -> None:
+        other = machine(Side.SECOND, owner=user("other"), name="Not mine")
+        form = {**self.STAGE, "stage-0-opponent": str(other.pk), "stage-0-learns": "on", "seed": "77"}
+        page = client.post(f"/machines/{mine.pk}/train", form)
+        assert page.status_code == 403
+        assert page.context["problem"] == "This machine is not yours."
+        assert b'value="1234"' in page.content
+        assert b'value="77"' in page.content
+        page = client.post(f"/machines/{mine.pk}/train", {**form, "stage-0-games": "0"})
+        assert b"At least 1, please." in page.content
+
+    def test_a_schedule(self, client: Client, mine: Machine) -> None:
+        form = {**self.STAGE, "kind": "crontab", "crontab": "every day at noon"}
+        page = client.post(f"/machines/{mine.pk}/schedule", form)
+        assert page.status_code == 400
+        assert list(page.context["timing"].errors) == ["crontab"]
+        for kept in (b'value="1234"', b'value="every day at noon"', b'aria-invalid="true"'):
+            assert kept in page.content
+        client.post(f"/machines/{mine.pk}/schedule", {**form, "crontab": "0 12 * * *"})
+        schedule = mine.schedules.get()
+        page = client.post(schedule.get_absolute_url(), {**form, "crontab": "0 12 * *"})
+        assert page.status_code == 400
+        schedule.task.refresh_from_db()
+        assert schedule.task.crontab.hour == "12"
+
+    def test_a_tournament(self, client: Client, mine: Machine) -> None:
+        form = {"machines": [mine.pk], "format": "round-robin", "games": 10, "rounds": 3}
+        page = client.post("/tournaments/new", form)
+        assert b"Choose who takes part" in page.content
+        answer = client.post("/tournaments/new", {**form, "opponents": ["random", "perfect"]})
+        assert answer.status_code == 302, "rounds are hidden, and nothing, where everybody meets everybody"
+
+    def test_a_machine_names_each_field(self, client: Client, owner: Any) -> None:
+        page = client.post("/machines/new", new_machine(name="", own_rule="on", win="much"))
+        for link in (b'<a href="#id_name">Its name</a>', b'<a href="#id_win">After a win</a>'):
+            assert link in page.content
+
+    def test_a_page_of_somebody_else(self, client: Client, owner: Any) -> None:
+        page = client.get(f"/machines/{machine(owner=user('other')).pk}/edit")
+        assert page.status_code == 403
+        assert b"This machine is not yours." in page.content
+        assert b"log in first" not in page.content
+
+
+def test_the_pages_tell_how_likely_a_box_is_to_be_opened(client: Client) -> None:
+    learner = trained(machine(Side.FIRST))
+    box = learner.boxes.filter(move_number=2)[0]
+    visits = {
+        slug: selectors_strength.visit_probabilities(learner, slug)[box.position]
+        for slug in ("random", "win-block", "perfect")
+    }
+    assert list(dict(client.get(box.get_absolute_url()).context["box"]["visits"]).values()) == list(visits.values())
+    address = f"/machines/{learner.pk}/why?position={box.position}"
+    assert client.get(address, headers={"Accept": "application/json"}).json()["why"]["visit"] == visits["random"]

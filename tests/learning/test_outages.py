@@ -39,7 +39,7 @@ from tests.factories import in_memory, machine, trained
 pytestmark = pytest.mark.slow
 
 SECONDS = 60
-WORKER = "celery --quiet --app menace_site.celery worker --queues default,bulk --concurrency 2 --loglevel critical"
+WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
 
 
 class Outage:

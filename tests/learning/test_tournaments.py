@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import CommandError, call_command
 from django.db import transaction
@@ -26,7 +27,7 @@ from learning.opponents.registry import OPPONENTS
 from learning.referee import pairing_claim, pairing_play, tournament_play
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
-from learning.services_tournaments import MAX_GOING_ON, tournament_cancel, tournament_delete, tournament_start
+from learning.services_tournaments import tournament_cancel, tournament_delete, tournament_start
 from learning.storage import memory_load
 from learning.training.contest import contest
 from menace_site.celery import app
@@ -333,7 +334,7 @@ def test_one_machine_by_its_id_and_its_slug_is_one_entry() -> None:
 def test_an_account_holds_so_many_at_once() -> None:
     owner = user()
     machine(Side.FIRST, slug="one")
-    first, *_ = [held(["one", "random"], user=owner) for _ in range(MAX_GOING_ON)]
+    first, *_ = [held(["one", "random"], user=owner) for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT)]
     with pytest.raises(TournamentQuotaError):
         held(["one", "random"], user=owner)
     tournament_cancel(user=owner, tournament_id=first.pk)

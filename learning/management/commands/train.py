@@ -5,10 +5,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from games.exceptions import PlayError
 from learning.management.progress import Progress
-from learning.models import RunStatus
+from learning.models import RunStatus, TrainingRun
 from learning.runner import run_claim, run_execute
 from learning.services import Stage, training_run_cancel, training_run_start
 
@@ -30,22 +31,23 @@ class Command(BaseCommand):
         """Store the run, claim it, train it, print what came of it."""
         seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
         try:
-            run = training_run_start(
-                machine=options["machine"],
-                stages=[Stage(options["opponent"], options["games"], learns=options["opponent_learns"])],
-                seed=seed,
-                enqueue=False,
-            )
+            with transaction.atomic():  # no worker sees it unclaimed
+                run = training_run_start(
+                    machine=options["machine"],
+                    stages=[Stage(options["opponent"], options["games"], learns=options["opponent_learns"])],
+                    seed=seed,
+                    enqueue=False,
+                )
+                claimed = run_claim(run.pk)
         except PlayError as error:
             raise CommandError(str(error)) from None
-        claimed = run_claim(run.pk)
         assert claimed is not None, "nobody else knows of the run"
         with Progress(self.stdout, str(run.machine), run.n_games) as progress:
             try:
                 done = run_execute(claimed, progress.show)
             except KeyboardInterrupt:
                 training_run_cancel(run_id=run.pk)
-                done = run_execute(claimed)
+                done = run_execute(TrainingRun.objects.get(pk=run.pk))  # with the lease of its last chunk
                 raise CommandError(f"stopped after {done.games_done:,} games; their beads are kept") from None
         if done.status != RunStatus.FINISHED:
             raise CommandError(f"the run is {done.status} after {done.games_done:,} games")

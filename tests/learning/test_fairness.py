@@ -1,0 +1,208 @@
+"""Nobody has all the workers: so many open runs an account, turns while others wait, the fewest served first."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from games.rules.base import Side
+from learning import tasks
+from learning.exceptions import RunQuotaError, TournamentQuotaError
+from learning.management.progress import Progress
+from learning.models import Machine, RunStatus, Schedule, TrainingRun
+from learning.runner import FIRST_CHUNK_GAMES, run_claim, run_claim_next, run_execute
+from learning.selectors_boxes import ledger_errors
+from learning.services import Stage, training_run_cancel, training_run_request, training_run_start
+from learning.services_schedules import Timing, schedule_create, schedule_fire, schedule_update
+from learning.services_tournaments import tournament_start
+from learning.storage import memory_load
+from tests.factories import api_with, in_memory, machine, user
+from tests.games.test_hostile import at_once
+
+pytestmark = pytest.mark.django_db
+MOST = settings.OPEN_RUNS_PER_ACCOUNT
+
+
+def asked(account: Any, learner: Machine, games: int = 100) -> TrainingRun:
+    return training_run_request(user=account, machine=learner.slug, stages=[Stage("random", games)], seed=3)
+
+
+def runs_of(account: Any, n: int, games: int = 100) -> list[TrainingRun]:
+    learner = machine(owner=account)
+    stages = [Stage("random", games)]
+    return [
+        training_run_start(machine=learner.slug, stages=stages, seed=3, started_by_id=account.pk, enqueue=False)
+        for _ in range(n)
+    ]
+
+
+class TestQuota:
+    def test_an_account_has_so_many_runs_open(self) -> None:
+        owner, other = user("owner"), user("other")
+        learner = machine(owner=owner)
+        runs = [asked(owner, learner) for _ in range(MOST)]
+        with pytest.raises(RunQuotaError, match=f"You have {MOST} trainings"):
+            asked(owner, learner)
+        asked(other, machine(owner=other))
+        training_run_cancel(run_id=runs[0].pk)
+        asked(owner, learner)
+        run_execute(claimed(runs[1]))
+        asked(owner, learner)
+        with pytest.raises(RunQuotaError):
+            asked(owner, learner)
+
+    def test_the_staff_and_the_operator_have_no_limit(self) -> None:
+        staff = user("staff", is_staff=True)
+        learner = machine(owner=staff)
+        for _ in range(MOST + 1):
+            asked(staff, learner)
+            training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+        for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT + 1):
+            tournament_start(user=staff, entries=[learner.slug, "random"], games=1, enqueue=False)
+
+    def test_the_limit_of_tournaments_is_a_setting(self, settings: Any) -> None:
+        settings.OPEN_TOURNAMENTS_PER_ACCOUNT = 1
+        owner = user()
+        learner = machine(owner=owner)
+        tournament_start(user=owner, entries=[learner.slug, "random"], games=1, enqueue=False)
+        with pytest.raises(TournamentQuotaError):
+            tournament_start(user=owner, entries=[learner.slug, "random"], games=1, enqueue=False)
+
+    def test_the_api_and_the_page_say_so(self, client: Client) -> None:
+        owner = user()
+        learner = machine(owner=owner)
+        runs_of(owner, MOST)
+        body = {"machine": learner.slug, "opponent": "random", "games": 10}
+        answer = api_with(owner).post("/api/training-runs", body)
+        assert (answer.status_code, answer.json()["code"]) == (409, "run_quota")
+        client.force_login(owner)
+        form = {
+            "stage-TOTAL_FORMS": "1",
+            "stage-INITIAL_FORMS": "0",
+            "stage-0-opponent": "random",
+            "stage-0-games": "10",
+            "seed": "1",
+        }
+        page = client.post(f"/machines/{learner.pk}/train", form)
+        assert page.status_code == 409
+        assert f"You have {MOST} trainings" in page.content.decode()
+        assert TrainingRun.objects.count() == MOST
+
+    def test_a_schedule_is_made_and_changed_with_all_runs_open_and_says_why_it_starts_none(self) -> None:
+        owner = user()
+        learner = machine(owner=owner)
+        runs = runs_of(owner, MOST)
+        stages = [Stage("random", 10)]
+        schedule = schedule_create(
+            user=owner, machine=learner.slug, stages=stages, timing=Timing(every=1, period="hours")
+        )
+        schedule_update(user=owner, schedule_id=schedule.pk, stages=[Stage("random", 20)])
+        Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
+        assert schedule_fire(schedule_id=schedule.pk) is None
+        schedule.refresh_from_db()
+        assert "trainings waiting or going on" in schedule.note
+        training_run_cancel(run_id=runs[0].pk)
+        Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
+        assert schedule_fire(schedule_id=schedule.pk) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_requests_at_once_do_not_slip_past_the_limit() -> None:
+    owner = user()
+    learner = machine(owner=owner)
+    faults = at_once(*[lambda: asked(owner, learner)] * (MOST + 3))
+    assert [type(fault) for fault in faults] == [RunQuotaError] * 3
+    assert TrainingRun.objects.count() == MOST
+
+
+def claimed(run: TrainingRun) -> TrainingRun:
+    mine = run_claim(run.pk)
+    assert mine is not None
+    return mine
+
+
+def claimed_next() -> TrainingRun:
+    run = run_claim_next()
+    assert run is not None
+    return run
+
+
+class TestTurns:
+    def test_the_account_with_the_fewest_in_training_comes_first_and_then_who_waits_longest(self) -> None:
+        many, one = user("many"), user("one")
+        first, second, third = runs_of(many, 3)
+        (late,) = runs_of(one, 1)
+        order = [claimed_next().pk for _ in range(4)]
+        assert order == [first.pk, late.pk, second.pk, third.pk]
+        assert run_claim_next() is None
+
+    def test_a_run_lets_go_after_its_turn_only_if_somebody_waits_and_loses_no_bead(self) -> None:
+        games = 2 * FIRST_CHUNK_GAMES
+        mine, other = (runs_of(user(name), 1, games)[0] for name in ("one", "other"))
+        run = run_execute(claimed(mine), turn_s=0)
+        assert (run.status, run.games_done) == (RunStatus.RUNNING, FIRST_CHUNK_GAMES), "the other one waits"
+        assert claimed_next() == other
+        run = run_execute(claimed_next(), turn_s=0)
+        assert (run.pk, run.status) == (mine.pk, RunStatus.FINISHED), "nobody waits any more"
+        assert (memory_load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
+        assert ledger_errors() == []
+
+    def test_a_run_goes_behind_the_others_after_its_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tasks, "TURN_S", 0)
+        knocked: list[int] = []
+        monkeypatch.setattr(tasks.training_run_execute, "apply_async", lambda args, **_: knocked.append(args[0]))
+        first, second = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
+        tasks.training_run_execute(first.pk)
+        assert knocked == [first.pk]
+        assert claimed_next() == second
+        tasks.training_run_execute(first.pk)
+        first.refresh_from_db()
+        assert (first.status, knocked) == (RunStatus.FINISHED, [first.pk])
+
+    def test_a_worker_that_cannot_knock_goes_on_by_itself(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def away(*_: Any, **__: Any) -> None:
+            raise OSError("no broker")
+
+        monkeypatch.setattr(tasks, "TURN_S", 0)
+        monkeypatch.setattr(tasks.training_run_execute, "apply_async", away)
+        runs = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
+        tasks.training_run_execute(runs[0].pk)
+        done = TrainingRun.objects.order_by("pk").values_list("status", "games_done")
+        assert list(done) == [(RunStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (RunStatus.RUNNING, FIRST_CHUNK_GAMES)]
+
+    def test_pairings_get_a_turn_too(self) -> None:
+        owner = user()
+        (run,) = runs_of(owner, 1, 2 * FIRST_CHUNK_GAMES)
+        tournament_start(user=owner, entries=[str(run.machine_id), "random"], games=1, enqueue=False)
+        assert run_execute(claimed(run), turn_s=0).status == RunStatus.RUNNING
+
+
+def test_a_run_that_waits_is_over_as_soon_as_it_is_cancelled() -> None:
+    (run,) = runs_of(user(), 1)
+    assert training_run_cancel(run_id=run.pk) is True
+    run.refresh_from_db()
+    assert (run.status, run.games_done, run.finished_at is None) == (RunStatus.CANCELLED, 0, False)
+    assert run_claim(run.pk) is None
+    assert training_run_cancel(run_id=run.pk) is False
+
+
+def test_a_training_at_the_terminal_that_is_interrupted_is_cancelled_there_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = machine(Side.FIRST)
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "show", interrupt)
+    with pytest.raises(CommandError, match="stopped after"):
+        call_command("train", learner.slug, "--games", "1000000", "--seed", "1")
+    run = TrainingRun.objects.get()
+    assert (run.status, run.lease_until) == (RunStatus.CANCELLED, None)
+    assert 0 < run.games_done < 1_000_000
