@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from games.rules.base import Bead, Layout
@@ -60,18 +59,24 @@ def front_of(cabinet: Cabinet, number: int, position: Any, beads: tuple[int, ...
 
 def front_draw(canvas: Canvas, layout: Layout, front: Front, width: float, height: float) -> None:
     """Draw a front with its lower left corner at the origin."""
-    band = 0.15 * height
+    edge = min(width, height)
+    band, pad = 0.15 * edge, 0.05 * edge
     canvas.setLineWidth(0.4)
     canvas.setStrokeColor(ink.LINE)
     canvas.rect(0, 0, width, height)
     _band(canvas, front, width, height, band)
-    pad = 0.05 * height
-    room = height - band - 2 * pad
-    scale = min(room / layout.rows, 0.62 * width / layout.columns)
-    board_width = scale * layout.columns
-    top = pad + (room + scale * layout.rows) / 2
-    _board(canvas, layout, front, pad, top, scale)
-    _key(canvas, front, 2 * pad + board_width, pad, width - 3 * pad - board_width, room)
+    room, across = height - band - 2 * pad, width - 2 * pad
+    if width < height:  # upright: the key stands below the board
+        scale = min(0.6 * room / layout.rows, across / layout.columns)
+        left, top = (width - scale * layout.columns) / 2, pad + room
+        key = (pad, pad, across, room - scale * layout.rows - pad)
+    else:
+        scale = min(room / layout.rows, 0.62 * width / layout.columns)
+        left, top = pad, pad + (room + scale * layout.rows) / 2
+        beside = scale * layout.columns + pad
+        key = (pad + beside, pad, across - beside, room)
+    _board(canvas, layout, front, left, top, scale)
+    _key(canvas, front, *key)
 
 
 def bead_draw(canvas: Canvas, bead: Bead, x: float, y: float, radius: float) -> None:
@@ -103,11 +108,10 @@ def _band(canvas: Canvas, front: Front, width: float, height: float, band: float
     canvas.setFillColor(ink.band(front.move_number))
     canvas.rect(0, height - band, width, band, stroke=0, fill=1)
     canvas.setFillColor(ink.LIGHT)
-    size, base = 0.62 * band, height - 0.71 * band
+    size, base, pad = 0.62 * band, height - 0.71 * band, band / 3
     canvas.setFont(BOLD, size)
-    canvas.drawString(0.05 * height, base, f"{ink.ordinal(front.move_number)} move")
-    text = f"No. {front.number}"
-    canvas.drawRightString(width - 0.05 * height, base, text)
+    canvas.drawString(pad, base, f"{ink.ordinal(front.move_number)} move")
+    canvas.drawRightString(width - pad, base, f"No. {front.number}")
 
 
 def _board(canvas: Canvas, layout: Layout, front: Front, left: float, top: float, scale: float) -> None:
@@ -188,8 +192,7 @@ def _key(canvas: Canvas, front: Front, left: float, bottom: float, width: float,
     """Each bead with its move or, where beads are counted, its number; below, the text of the position."""
     footer = 0.14 * height
     canvas.setFillColor(ink.SOFT)
-    size = min(0.75 * footer, 0.75 * footer * width / max(stringWidth(front.position, REGULAR, 0.75 * footer), 1))
-    canvas.setFont(REGULAR, size)
+    canvas.setFont(REGULAR, ink.fitting(front.position, REGULAR, 0.75 * footer, width))
     canvas.drawRightString(left + width, bottom, front.position)
     n_columns = 1 if len(front.slots) <= 5 else 2 if len(front.slots) <= 14 else 3
     n_rows = -(-len(front.slots) // n_columns)
@@ -201,8 +204,7 @@ def _key(canvas: Canvas, front: Front, left: float, bottom: float, width: float,
         y = bottom + height - (index % n_rows + 0.5) * line
         bead_draw(canvas, slot.bead, row_x + radius, y, radius)
         text = slot.move if slot.beads is None else f"{slot.beads:,}"
-        room = column - 2.6 * radius
-        size = min(1.25 * radius, 1.25 * radius * room / max(stringWidth(text, BOLD, 1.25 * radius), 1))
+        size = ink.fitting(text, BOLD, 1.25 * radius, column - 2.6 * radius)
         canvas.setFillColor(ink.DARK)
         canvas.setFont(BOLD, size)
         canvas.drawString(row_x + 2.5 * radius, y - 0.36 * size, ink.plain(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reportlab.lib.colors import Color, HexColor
+from reportlab.pdfbase.pdfmetrics import stringWidth
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,9 @@ def ordinal(number: int) -> str:
 def plain(text: str) -> str:
     """The text in letters that every printer's own fonts have; others become a question mark."""
     return text.encode("cp1252", "replace").decode("cp1252")
+
+
+def fitting(text: str, font: str, size: float, room: float) -> float:
+    """The size at which the text takes no more than this room: ``size``, or as much smaller as it has to be."""
+    length: float = stringWidth(text, font, size)
+    return min(size, size * room / max(length, 1))

@@ -126,9 +126,10 @@ def _cut_marks(canvas: Canvas, sheet: Sheet) -> None:
 
 
 def _sheet_line(canvas: Canvas, sheet: Sheet, title: str, number: int, n_sheets: int) -> None:
+    text = f"{title}, sheet {number} of {n_sheets}. Cut along the marks; print at 100 %."
     canvas.setFillColor(ink.SOFT)
-    canvas.setFont(REGULAR, 7)
-    canvas.drawString(MARGIN, 4 * MM, f"{title}, sheet {number} of {n_sheets}. Cut along the marks; print at 100 %.")
+    canvas.setFont(REGULAR, ink.fitting(text, REGULAR, 7, sheet.width - 2 * MARGIN))
+    canvas.drawString(MARGIN, 4 * MM, text)
 
 
 def _shopping_page(
@@ -144,8 +145,8 @@ def _shopping_page(
     game = cabinet.game
     left, y = 18 * MM, sheet.height - 24 * MM
     canvas.setFillColor(ink.DARK)
-    canvas.setFont(BOLD, 22)
-    canvas.drawString(left, y, title[:60])
+    canvas.setFont(BOLD, ink.fitting(title, BOLD, 22, sheet.width - 2 * left))
+    canvas.drawString(left, y, title)
     canvas.setFont(REGULAR, 11)
     side = game.layout.role_names[cabinet.side]
     beads = sum(totals.values())
