@@ -29,12 +29,31 @@ MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
 
 
+PLAIN = {
+    "required": "Please fill this in.",
+    "min_value": "At least %(limit_value)s, please.",
+    "max_value": "At most %(limit_value)s, please.",
+}
+"""What a field says when it is refused, in the words of the site."""
+
+
+class PlainForm(forms.Form):
+    """A form that refuses in plain words, and marks each field with what is wrong with it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.error_messages |= PLAIN
+            if isinstance(field, forms.IntegerField):
+                field.error_messages["invalid"] = "A number, please."
+
+
 def seed_new() -> int:
     """A seed for somebody who did not choose one; short enough to be copied by hand."""
     return secrets.randbelow(1_000_000)
 
 
-class StageForm(forms.Form):
+class StageForm(PlainForm):
     """So many games against one opponent."""
 
     opponent = forms.ChoiceField(label="Against")
@@ -56,7 +75,7 @@ class StageForm(forms.Form):
 StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_STAGES, validate_min=True)
 
 
-class SeedForm(forms.Form):
+class SeedForm(PlainForm):
     """What else a run needs."""
 
     seed = forms.IntegerField(
@@ -177,7 +196,7 @@ def rule_to_form(rule: Rule) -> dict[str, Any]:
     return {**rule.to_json(), "initial": ", ".join(map(str, rule.initial))}
 
 
-class MachineForm(forms.Form):
+class MachineForm(PlainForm):
     """A new machine: a preset, or a rule of its own with every field."""
 
     game = forms.ChoiceField(label="Game", choices=lambda: [(game.slug, game.name) for game in GAMES.values()])
@@ -235,7 +254,7 @@ class MachineForm(forms.Form):
         return data
 
 
-class MachineDetailsForm(forms.Form):
+class MachineDetailsForm(PlainForm):
     """What may be changed about a machine that exists; its rule may not, for its beads follow from it."""
 
     name = forms.CharField(label="Its name", max_length=80)
@@ -251,7 +270,7 @@ class MachineDetailsForm(forms.Form):
 DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("6", "Sat"), ("0", "Sun"))
 
 
-class TimingForm(forms.Form):
+class TimingForm(PlainForm):
     """When a schedule starts its runs, in three ways; and its seed."""
 
     kind = forms.ChoiceField(
@@ -321,7 +340,7 @@ def timing_to_form(timing: Timing) -> dict[str, Any]:
     return {"kind": "crontab", "crontab": timing.crontab}
 
 
-class TournamentForm(forms.Form):
+class TournamentForm(PlainForm):
     """Who takes part, and how."""
 
     name = forms.CharField(label="Name", max_length=80, required=False, help_text="Leave it empty for a plain one.")
@@ -367,4 +386,8 @@ class TournamentForm(forms.Form):
         """Machines and fixed opponents become ``entries``."""
         data: dict[str, Any] = super().clean() or {}
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]
+        if data.get("format") != TournamentFormat.SWISS:
+            data["rounds"] = None  # only a Swiss tournament has a number of them, and the page hides the field
+        if not self.errors and len(data["entries"]) < 2:
+            self.add_error(None, f"Choose who takes part: 2 to {MAX_ENTRIES} players.")
         return data

@@ -9,6 +9,7 @@ from django import forms
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.exchange.registry import FORMATS, MAX_BYTES
+from learning.forms import PlainForm
 from learning.machines.presets import PRESETS
 from learning.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
 from learning.printing.sheets import PrintOptions
@@ -16,12 +17,16 @@ from learning.printing.sheets import PrintOptions
 NOW, START = "now", "start"
 
 
-class PrintForm(forms.Form):
+class PrintForm(PlainForm):
     """Paper, size of the boxes, and whether their beads are counted."""
 
     paper = forms.ChoiceField(label="Paper", choices=[(paper, paper) for paper in PAPERS], initial="A4")
     width = forms.FloatField(
-        label="Width of a box, in millimetres", min_value=SMALLEST_MM, max_value=LARGEST_MM, initial=DEFAULT_MM[0]
+        label="Width of a box, in millimetres",
+        min_value=SMALLEST_MM,
+        max_value=LARGEST_MM,
+        initial=DEFAULT_MM[0],
+        help_text=f"{SMALLEST_MM} to {LARGEST_MM}. A common matchbox is {DEFAULT_MM[0]} by {DEFAULT_MM[1]}.",
     )
     height = forms.FloatField(
         label="Height of a box, in millimetres", min_value=SMALLEST_MM, max_value=LARGEST_MM, initial=DEFAULT_MM[1]
@@ -42,7 +47,7 @@ class PrintForm(forms.Form):
         return PrintOptions(data["paper"], data["width"], data["height"], with_beads=data["beads"] == NOW)
 
 
-class ImportForm(forms.Form):
+class ImportForm(PlainForm):
     """A file, and what it may leave unsaid."""
 
     file = forms.FileField(label="File", help_text="At most 4 MB.")

@@ -52,21 +52,26 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Choose the opponents and the number of games, and begin."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
-        others = selectors.opponent_machines(machine, machines_visible(request.user))
-        stages = StageFormSet(request.POST or None, form_kwargs={"machines": others}, prefix="stage")
-        seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
-        if request.method == "POST" and stages.is_valid() and seed.is_valid():
-            return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data["seed"])
     except PlayError as error:
-        return refused(request, error, reverse("run_start", args=[machine_id]))
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    others = selectors.opponent_machines(machine, machines_visible(request.user))
+    stages = StageFormSet(request.POST or None, form_kwargs={"machines": others}, prefix="stage")
+    seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
+    problem, status = "", 200
+    if request.method == "POST" and stages.is_valid() and seed.is_valid():
+        try:
+            return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data["seed"])
+        except PlayError as error:
+            problem, status = str(error), error.status
     context = {
         "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
         "learns": machine.learns,
         "stages": stages,
         "seed": seed,
         "runs": [run_line(run) for run in selectors_runs.run_list_of(machine)],
+        "problem": problem,
     }
-    return render(request, "learning/run_start.html", context)
+    return render(request, "learning/run_start.html", context, status=status)
 
 
 def _run_begin(request: HttpRequest, machine: Machine, chosen: list[dict[str, Any]], seed: int) -> HttpResponse:

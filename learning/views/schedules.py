@@ -50,9 +50,13 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Choose opponents, games and times."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
-        stages, timing = _forms(request, machine)
-        if request.method == "POST" and stages.is_valid() and timing.is_valid():
-            data = timing.cleaned_data
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    stages, timing = _forms(request, machine)
+    status = 200
+    if request.method == "POST" and stages.is_valid() and timing.is_valid():
+        data = timing.cleaned_data
+        try:
             schedule = services_schedules.schedule_create(
                 user=request.user,
                 machine=str(machine.pk),
@@ -61,9 +65,10 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
                 seed=data["seed"],
             )
             return redirect(schedule)
-    except PlayError as error:
-        return refused(request, error, reverse("schedule_new", args=[machine_id]))
-    return render(request, "learning/schedule.html", {"machine": _brief(machine), "stages": stages, "timing": timing})
+        except PlayError as error:
+            status = _tell(timing, error)
+    context = {"machine": _brief(machine), "stages": stages, "timing": timing}
+    return render(request, "learning/schedule.html", context, status=status)
 
 
 @login_required
@@ -75,6 +80,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     except PlayError as error:
         return not_found(request, error)
     stages, timing = _forms(request, schedule.machine, schedule)
+    status = 200
     if request.method == "POST" and stages.is_valid() and timing.is_valid():
         data = timing.cleaned_data
         try:
@@ -87,16 +93,17 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
                 fresh_seed=data["seed"] is None,
             )
         except PlayError as error:
-            return refused(request, error, schedule.get_absolute_url())
-        messages.success(request, "The schedule is changed.")
-        return redirect(schedule)
+            status = _tell(timing, error)
+        else:
+            messages.success(request, "The schedule is changed.")
+            return redirect(schedule)
     context = {
         "schedule": {**_line(schedule), "next": next_runs(schedule)},
         "machine": _brief(schedule.machine),
         "stages": stages,
         "timing": timing,
     }
-    return render(request, "learning/schedule.html", context)
+    return render(request, "learning/schedule.html", context, status=status)
 
 
 @login_required
@@ -151,6 +158,16 @@ def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = N
         initial=schedule.stages if schedule is not None else None,
     )
     return stages, TimingForm(request.POST or None, initial=initial)
+
+
+def _tell(timing: TimingForm, error: PlayError) -> int:
+    """Say a refusal at the field it is about, and keep what was filled in; the status of the answer."""
+    field, _, words = str(error).partition(": ")
+    if field in timing.fields:
+        timing.add_error(field, words)
+    else:
+        timing.add_error(None, str(error))
+    return error.status
 
 
 def _stages(chosen: list[dict[str, Any]]) -> list[Stage]:
