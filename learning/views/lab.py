@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from games.exceptions import PlayError
 from games.selectors import game_view
-from learning import selectors, selectors_boxes, services
+from learning import selectors, selectors_boxes, selectors_strength, services
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
 from learning.forms import MachineDetailsForm, MachineForm, rule_to_form
@@ -177,6 +177,9 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         if wants_json:
             return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
         problem, view = str(error), selectors_boxes.explore_view(machine, start)
+    if view["why"] and view["why"]["box"]:
+        visits = selectors_strength.visit_probabilities(machine)
+        view["why"]["visit"] = visits.get(view["why"]["box_position"])
     if wants_json:
         return JsonResponse(view)
     context = {

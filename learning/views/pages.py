@@ -29,6 +29,8 @@ from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
 from learning.machines.presets import PRESETS
 from learning.models import Lesson, LessonKind, Machine
+from learning.opponents.registry import OPPONENTS
+from learning.selectors_strength import STRENGTH_OPPONENTS
 
 LOBBY_MACHINES = 12
 HISTORY_PAGE = 50
@@ -110,6 +112,10 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
             "n_beads": sum(box.beads),
             "n_draws": sum(box.draws),
             "start": list(zip(view["slots"], box.start, strict=True)),
+            "visits": [
+                (OPPONENTS[slug].name, selectors_strength.visit_probabilities(machine, slug)[box.position])
+                for slug in STRENGTH_OPPONENTS
+            ],
         },
         "game": game_view(machine.rules),
         "page_obj": page,

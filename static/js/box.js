@@ -5,7 +5,7 @@ import { html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { moveName } from "./openbox.js";
 import { withBeads } from "./wall.js";
-import { either, figure, percent, sentence } from "./words.js";
+import { either, figure, sentence, tenths } from "./words.js";
 
 const game = pageData("game");
 const layout = game.layout ?? game;
@@ -24,7 +24,7 @@ document.getElementById("odds").replaceChildren(
     html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
     html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move))))),
     html("td", { class: "figure" }, figure(slot.beads)),
-    html("td", { class: "figure", title: total ? `probability ${slot.beads / total}` : null }, total ? percent(slot.beads / total) : "none"),
+    html("td", { class: "figure", title: total ? `probability ${slot.beads / total}` : null }, total ? tenths(slot.beads / total) : "none"),
     html("td", { class: "figure" }, figure(box.draws?.[at] ?? 0))))));
 
 for (const place of document.querySelectorAll(".bead-slot")) {

@@ -6,6 +6,7 @@ import { figure } from "./words.js";
 
 const curves = pageData("curves", []).filter(({ points }) => points.length);
 const opponent = document.getElementById("opponent");
+const stretch = document.getElementById("stretch");
 const result = document.getElementById("result");
 const WORDS = { win: "won", draw: "drawn", loss: "lost", safe: "not lost" };
 
@@ -20,13 +21,15 @@ if (curves.length) {
     const lines = curves.map(({ name }, n) => ({
       name, colour: String(n), dash: dash(n), values: xs.map((x) => (at[n].has(x) ? value(at[n].get(x)) : null)),
     }));
-    curve.show(xs, lines);
+    curve.show(xs, lines, null, stretch.checked);
     document.getElementById("points").replaceChildren(
       html("caption", {}, `${WORDS[result.value]} against ${AGAINST[opponent.value]}, exact`),
       html("thead", {}, html("tr", {}, html("th", { scope: "col", class: "figure" }, "Games"), curves.map(({ name }) => html("th", { scope: "col", class: "figure" }, name)))),
       html("tbody", {}, xs.map((x, row) => html("tr", {}, html("th", { scope: "row", class: "figure" }, figure(x)),
         lines.map(({ values }) => html("td", { class: "figure", title: values[row] === null ? null : String(values[row]) }, values[row] === null ? "\u2013" : share(values[row])))))));
   };
+  stretch.checked = xs.at(-1) >= 50_000;
+  stretch.addEventListener("change", draw);
   opponent.addEventListener("change", draw);
   result.addEventListener("change", draw);
   document.getElementById("png").addEventListener("click", () =>

@@ -75,11 +75,12 @@ export class Curve {
    * @param {number[]} xs ascending
    * @param {{name: string, colour: string, dash?: number[], isSampled?: boolean, values: (number|null)[], low?: (number|null)[], high?: (number|null)[]}[]} lines
    * @param {number|null} end where the axis ends, when more points are to come
+   * @param {boolean} isStretched whether the axis grows by powers of ten, so that the first games can be seen
    */
-  show(xs, lines, end = null) {
-    const isSame = this.plot && this.end === end && lines.length === this.lines.length
+  show(xs, lines, end = null, isStretched = false) {
+    const isSame = this.plot && this.end === end && this.isStretched === isStretched && lines.length === this.lines.length
       && lines.every((line, at) => line.name === this.lines[at].name && Boolean(line.low) === Boolean(this.lines[at].low));
-    Object.assign(this, { xs, lines, end });
+    Object.assign(this, { xs, lines, end, isStretched });
     if (!isSame) return this.#build();
     this.plot.setData(this.#data(), !this.isZoomed);
     if (this.isZoomed) this.plot.redraw();
@@ -154,9 +155,9 @@ export class Curve {
       ...this.#size(),
       series: [{ label: this.words.x }, ...series, ...edges],
       bands: banded.map((line, at) => ({ series: [first + 2 * at, first + 2 * at + 1], fill: this.#colour(line.colour).replace("rgb(", "rgba(").replace(")", ", .16)") })),
-      scales: { x: { time: false, range: (_, min, max) => (this.isZoomed ? [min, max] : [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, 1] } },
+      scales: { x: { time: false, ...this.#scale(), range: (_, min, max) => (this.isZoomed ? [min, max] : [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, 1] } },
       axes: [
-        { ...axis, label: this.words.x, values: (_, ticks) => ticks.map(short), space: 64, size: 34 },
+        { ...axis, label: this.words.x, values: (_, ticks) => ticks.map(short), space: 64, size: 34, ...(this.isStretched && { splits: (_, __, min, max) => this.#ticks(min, max), filter: (_, ticks) => ticks }) },
         { ...axis, label: this.words.y, values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`), size: 40 },
       ],
       legend: { show: false },
@@ -174,6 +175,32 @@ export class Curve {
     this.plot.over.addEventListener("dblclick", () => this.#unzoom());
     this.#explain();
     this.#read(null);
+  }
+
+  /** Linear up to the first point, from there on by powers of ten: a logarithm that begins at 0. */
+  #scale() {
+    if (!this.isStretched) return {};
+    const first = this.#first();
+    return { distr: 100, fwd: (games) => Math.asinh(games / first), bwd: (place) => first * Math.sinh(place) };
+  }
+
+  #first() {
+    return Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
+  }
+
+  /** Round numbers for a stretched axis, as many as have room: the powers of ten before the others. */
+  #ticks(min, max) {
+    const place = (games) => Math.asinh(games / this.#first());
+    const room = (58 * (place(max) - place(min))) / Math.max(120, this.#size().width - 80);
+    const wanted = [Math.max(0, min), max];
+    for (const part of [1, 5, 2]) for (let ten = 1; ten <= max; ten *= 10) wanted.push(part * ten);
+    const ticks = [];
+    for (const games of wanted) {
+      const isIn = games >= min && games <= max;
+      const isRound = games === 0 || Number(games.toPrecision(2)) === games;
+      if (isIn && isRound && ticks.every((other) => Math.abs(place(other) - place(games)) >= room)) ticks.push(games);
+    }
+    return ticks.sort((a, b) => a - b);
   }
 
   #unzoom() {

@@ -24,7 +24,7 @@ const root = document.getElementById("wall");
 class PackedBox {
   constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit]) {
     Object.assign(this, { position, move_number: moveNumber, ply, start, beads, draws, pieces: board, places: slots, visit });
-    this.now = { beads, draws };
+    this.now = { beads, draws, visit };
     this.url = `/machines/${page.dataset.machine}/boxes/${position}`;
   }
 
@@ -44,10 +44,11 @@ const isOpened = (box) => (box.draws ? sum(box.draws) > 0 : changed(box) > 0);
 
 const KINDS = {
   all: { words: "" },
-  changed: { words: `The ${MOST} boxes whose beads are furthest from where they started.`, by: changed },
-  drawn: { words: `The ${MOST} boxes opened most often in games that it learnt from.`, by: ({ now }) => sum(now.draws) },
+  changed: { words: `The ${MOST} boxes whose beads are furthest from where they started.`, shelf: "The most changed first", by: changed },
+  drawn: { words: `The ${MOST} boxes opened most often in games that it learnt from.`, shelf: "The most opened first", by: ({ now }) => sum(now.draws) },
+  visited: { words: `The ${MOST} boxes that a game against random play is most likely to open: worked out exactly from the beads of today. Look at a box, and its chance is told.`, shelf: "The most likely first", by: ({ now }) => now.visit },
   mastered: { words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.", is: (box) => isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0 },
-  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now, visit }) => sum(now.draws) > 0 && visit < NEVER_MET },
+  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now }) => sum(now.draws) > 0 && now.visit < NEVER_MET },
   emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
   unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
 };
@@ -59,13 +60,14 @@ const wanted = new URLSearchParams(location.search);
 if (wanted.get("only") in KINDS) only.value = wanted.get("only");
 if (moves.includes(Number(wanted.get("move")))) move.value = wanted.get("move");
 let wall = null;
+let isPast = false;
 
 function show() {
   const kind = KINDS[only.value];
   let found = boxes.filter((box) => (!move.value || box.move_number === Number(move.value)) && (!kind.is || kind.is(box)));
   if (kind.by) found = found.filter((box) => kind.by(box) > 0).sort((a, b) => kind.by(b) - kind.by(a)).slice(0, MOST);
   wall?.destroy();
-  wall = new Wall(root, game.layout ?? game, found, drawn, title, { isOneShelf: Boolean(kind.by) });
+  wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf });
   document.getElementById("found").textContent = count(found.length, "box", "boxes");
   document.getElementById("meaning").textContent = kind.words;
   document.getElementById("none").hidden = found.length > 0;
@@ -89,8 +91,9 @@ new TimeMachine(
   { slider: at("time"), back: at("time-back"), on: at("time-on"), words: at("time-words") },
   (number) => `/machines/${page.dataset.machine}/boxes-at/${number}`,
   (beads) => {
-    for (const box of boxes) Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null } : box.now);
-    if (only.value === "all") wall.refresh();
+    isPast = Boolean(beads);
+    for (const box of boxes) Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined } : box.now);
+    if (only.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },
 );

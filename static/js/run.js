@@ -8,11 +8,13 @@ import { figure } from "./words.js";
 const page = document.querySelector("[data-run]");
 const at = (name) => page.querySelector(`[data-show="${name}"]`);
 const opponent = document.getElementById("opponent");
+const stretch = document.getElementById("stretch");
 const inTraining = document.getElementById("in-training");
 const title = document.querySelector("h1").textContent;
 let run = pageData("run");
 let points = pageData("curve-points");
 let pace = null;
+let toldQuarter = Math.floor((4 * run.games_done) / run.games);
 let heard = { games: run.games_done, when: performance.now() };
 
 const curve = new Curve(document.getElementById("curve"), { x: "games of this run", y: "of 100 games", label: "How the machine got better" });
@@ -58,10 +60,16 @@ function progress() {
   at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
   at("left").textContent = isOver || !pace ? (took === null ? "" : `took ${duration(took)}`) : `${duration((run.games - run.games_done) / pace)} to go`;
   for (const [key, word] of [["wins", "won"], ["draws", "drawn"], ["losses", "lost"]]) at(key).textContent = `${figure(run[key])} ${word}`;
+  const quarter = Math.floor((4 * run.games_done) / run.games);
+  if (quarter > toldQuarter && !isOver) at("told").textContent = `${25 * quarter} % of the games are played.`;
+  toldQuarter = quarter;
   page.querySelector("#cancel").hidden = isOver;
   at("error").hidden = !run.error;
   at("error").textContent = run.error && `It stopped: ${run.error}`;
 }
+
+/** In a run of so many games the first ones, in which most is learnt, would be one line straight up. */
+const STRETCHED = 50_000;
 
 const STATUS = {
   queued: "Waiting for a worker",
@@ -86,7 +94,7 @@ function draw() {
       });
     }
   }
-  curve.show(xs, lines, run.finished_at ? null : run.games);
+  curve.show(xs, lines, run.finished_at ? null : run.games, stretch.checked);
   table(against);
 }
 
@@ -113,11 +121,13 @@ function duration(seconds) {
 
 opponent.addEventListener("change", draw);
 inTraining.addEventListener("change", draw);
+stretch.addEventListener("change", draw);
 document.getElementById("png").addEventListener("click", () =>
   curve.png(`training-run-${run.id}.png`, `${title}, against ${AGAINST[opponent.value]}`));
 document.getElementById("cancel").addEventListener("submit", () => {
   document.querySelector("#cancel button").disabled = true;
 });
+stretch.checked = run.games >= STRETCHED;
 progress();
 draw();
 if (run.finished_at === null) {

@@ -1,7 +1,9 @@
 /**
  * The wall of boxes: every box of a machine on shelves by move number.
  *
- * Only the shelves on the screen (and a little more) are in the page, so 10,000 boxes scroll as smoothly as 300.
+ * Only the shelves on the screen (and a little more) are in the page, so 10,000 boxes scroll as smoothly as 300: in
+ * each frame as many are hung as there is time for, those in the middle of the screen first. Planks and the shadows
+ * of boxes still to be hung are a background of the shelf, so that a shelf is never blank, however fast it passes.
  * One box is a link; arrow keys walk along the shelves, Tab leaves the wall.
  */
 
@@ -11,9 +13,13 @@ import { matchbox } from "./matchbox.js";
 import { count, figure, ordinal, percent } from "./words.js";
 
 const BOX = { width: 58, height: 66, gap: 8, shelf: 12 };
+/** Pixels of a label's longer side. */
+const LABEL = 45;
 /** Pixels drawn above and below the screen; a wall of a few hundred boxes is simply drawn whole. */
-const EXTRA = 300;
+const EXTRA = 700;
 const WHOLE = 600;
+/** The part of a frame, in milliseconds, that hanging boxes may take. */
+const BUDGET = 6;
 
 export class Wall {
   /**
@@ -22,23 +28,23 @@ export class Wall {
    * @param {object[]} boxes the machine's boxes
    * @param {{position, slot}|null} drawn the last bead drawn
    * @param {string} title the machine's name
-   * @param {{isOneShelf: boolean}} options whether the boxes stand in the order given, whatever their move
+   * @param {{shelf: string}} options the name of the one shelf on which the boxes stand in the order given, whatever
+   *   their move; without it each move has a shelf
    */
-  constructor(root, layout, boxes, drawn, title, { isOneShelf = false } = {}) {
+  constructor(root, layout, boxes, drawn, title, { shelf = "" } = {}) {
     this.root = root;
     this.layout = layout;
     this.title = title;
     this.boxes = boxes;
     this.drawn = drawn;
     this.index = new Map(boxes.map((box, at) => [box.position, at]));
-    this.shapes = new Map();
     this.items = new Map();
     this.active = 0;
     this.extra = boxes.length <= WHOLE ? Infinity : EXTRA;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
-    const byMove = isOneShelf ? new Map([[0, boxes.keys()]]) : Map.groupBy ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number) : groups(boxes);
-    this.shelves = [...byMove].sort(([a], [b]) => a - b).map(([move, members]) => this.#shelf(move, [...members]));
+    const byMove = shelf ? new Map([[0, boxes.keys()]]) : Map.groupBy ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number) : groups(boxes);
+    this.shelves = [...byMove].sort(([a], [b]) => a - b).map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
     root.replaceChildren(...this.shelves.flatMap(({ title: heading, list }) => [heading, list]), this.peek);
     this.life = new AbortController();
     const { signal } = this.life;
@@ -52,20 +58,11 @@ export class Wall {
       if (link.matches(":focus-visible")) this.#look(link);
     }, { signal });
     root.addEventListener("focusout", () => this.#look(null), { signal });
-    let isDue = false;
-    const later = () => {
-      if (isDue) return;
-      isDue = true;
-      requestAnimationFrame(() => {
-        isDue = false;
-        this.#paint();
-      });
-    };
-    addEventListener("scroll", later, { passive: true, signal });
+    addEventListener("scroll", () => this.#later(), { passive: true, signal });
     const size = new ResizeObserver(() => {
       if (root.clientWidth === this.width) return;
       this.#measure();
-      later();
+      this.#later();
     });
     size.observe(root);
     signal.addEventListener("abort", () => size.disconnect());
@@ -76,10 +73,12 @@ export class Wall {
   /** Lets go of the page: another wall is about to hang in this place. */
   destroy() {
     this.life.abort();
+    cancelAnimationFrame(this.frame);
   }
 
-  /** Draws every box in sight again, after all of them may have changed. */
-  refresh() {
+  /** Draws every box in sight again, after all of them and the last bead drawn may have changed. */
+  refresh(drawn) {
+    this.drawn = drawn;
     for (const [at, item] of this.items) this.#fill(item.firstElementChild, at);
   }
 
@@ -109,10 +108,10 @@ export class Wall {
     }
   }
 
-  #shelf(move, members) {
+  #shelf(move, name, members) {
     return {
       members,
-      title: html("h3", { class: "wall-row-title", id: `shelf-${move}` }, move ? `Its ${ordinal(move)} move` : "The most first", html("span", { class: "soft" }, count(members.length, "box", "boxes"))),
+      title: html("h3", { class: "wall-row-title", id: `shelf-${move}` }, name, html("span", { class: "soft" }, count(members.length, "box", "boxes"))),
       list: html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` }),
     };
   }
@@ -125,93 +124,114 @@ export class Wall {
     for (const shelf of this.shelves) {
       shelf.rows = Math.ceil(shelf.members.length / this.columns);
       shelf.list.style.height = `${shelf.rows * this.step.y}px`;
+      shelf.list.style.setProperty("--row", `${this.step.y}px`);
+      shelf.list.style.setProperty("--column", `${this.step.x}px`);
+      shelf.list.style.setProperty("--full", `${Math.floor(shelf.members.length / this.columns) * this.step.y}px`);
       shelf.list.replaceChildren();
-      shelf.planks = new Map();
+      shelf.hung = new Map();
     }
     this.items.clear();
   }
 
+  /** Paints in the next frame. */
+  #later() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.#paint();
+    });
+  }
+
+  /** Hangs the rows that are near the screen, and takes down those that are not. */
   #paint() {
-    const keep = new Set();
+    const until = this.extra === Infinity ? Infinity : performance.now() + BUDGET;
+    const missing = [];
     for (const shelf of this.shelves) {
       const top = shelf.list.getBoundingClientRect().top;
       const from = Math.max(0, Math.floor((-top - this.extra) / this.step.y));
       const to = Math.min(shelf.rows - 1, Math.floor((innerHeight - top + this.extra) / this.step.y));
-      for (const [row, plank] of shelf.planks) {
-        if (row >= from && row <= to) continue;
-        plank.remove();
-        shelf.planks.delete(row);
+      for (const [row, items] of shelf.hung) {
+        if ((row >= from && row <= to) || items.some((item) => item.contains(document.activeElement))) continue;
+        for (const item of items) {
+          item.remove();
+          this.items.delete(item.at);
+        }
+        shelf.hung.delete(row);
       }
       for (let row = from; row <= to; row += 1) {
-        if (!shelf.planks.has(row)) {
-          const plank = html("li", { class: "wall-plank", role: "presentation" });
-          plank.style.top = `${row * this.step.y + BOX.height}px`;
-          inOrder(shelf.list, plank, row * this.columns - 0.5);
-          shelf.planks.set(row, plank);
-        }
-        for (let column = 0; column < this.columns; column += 1) {
-          const place = row * this.columns + column;
-          if (place >= shelf.members.length) break;
-          const at = shelf.members[place];
-          keep.add(at);
-          if (!this.items.has(at)) this.#hang(shelf, at, place, row, column);
-        }
+        if (!shelf.hung.has(row)) missing.push({ shelf, row, far: Math.abs(top + (row + 0.5) * this.step.y - innerHeight / 2) });
       }
     }
-    for (const [at, item] of this.items) {
-      if (keep.has(at) || item.contains(document.activeElement)) continue;
-      item.remove();
-      this.items.delete(at);
+    missing.sort((a, b) => a.far - b.far);
+    for (const { shelf, row } of missing) {
+      if (performance.now() > until) return this.#later();
+      this.#hang(shelf, row);
     }
+    return undefined;
   }
 
-  #hang(shelf, at, place, row, column) {
+  /** Hangs one row of a shelf. */
+  #hang(shelf, row) {
+    if (shelf.hung.has(row)) return;
+    const first = row * this.columns;
+    const items = shelf.members.slice(first, first + this.columns).map((at, column) => this.#item(shelf, at, first + column, row, column));
+    inOrder(shelf.list, items, row);
+    shelf.hung.set(row, items);
+  }
+
+  #item(shelf, at, place, row, column) {
     const box = this.boxes[at];
     const link = html("a", { class: "wall-box", href: box.url, "data-at": at, "data-position": box.position, tabindex: at === this.active ? 0 : -1 });
     const item = html("li", { "aria-setsize": shelf.members.length, "aria-posinset": place + 1 }, link);
-    item.style.transform = `translate(${Math.round(column * this.step.x)}px, ${row * this.step.y}px)`;
-    link.style.width = `${BOX.width}px`;
-    link.style.height = `${BOX.height}px`;
+    item.style.left = `${Math.round(column * this.step.x)}px`;
+    item.style.top = `${row * this.step.y}px`;
+    item.at = at;
     this.#fill(link, at);
-    inOrder(shelf.list, item, place);
     this.items.set(at, item);
+    return item;
   }
 
+  /** The label of a box: sleeve, side and tint are its style; what is drawn on it is one picture of few paths. */
   #fill(link, at) {
     const box = this.boxes[at];
     const isLast = this.drawn?.position === box.position;
     const tint = certainty(box);
     link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
+    link.dataset.sure = tint;
     link.setAttribute("aria-label", boxWords(box, isLast ? box.slots[this.drawn.slot] : null));
-    const { columns, rows } = this.layout;
-    const scale = 0.45 / Math.max(columns, rows);
-    const dot = isLast && this.drawn.slot !== null ? box.slots[this.drawn.slot].moves.map((move) => this.layout.cells[cellsOf(this.layout, move).at(-1)]) : [];
-    link.replaceChildren(svg("svg", { viewBox: "0 0 58 66", "aria-hidden": "true" },
-      svg("path", { class: "wall-side", d: "M1 55h56v9a2 2 0 0 1-2 2H3a2 2 0 0 1-2-2Z" }),
-      svg("rect", { class: "wall-sleeve", x: 0, y: 1, width: 58, height: 57, rx: 2.5 }),
-      svg("rect", { class: `sure-${tint}`, x: 4.5, y: 5.5, width: 49, height: 48, rx: 1 }),
-      svg("g", { transform: `translate(${29 - 50 * columns * scale} ${29.5 - 50 * rows * scale}) scale(${scale})` },
-        ...this.#shape(box),
-        dot.slice(0, 1).map((cell) => svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27, "vector-effect": "non-scaling-stroke" })))));
+    this.blank ??= this.#blank();
+    const picture = this.blank.cloneNode(true);
+    picture.append(...this.#pieces(box));
+    if (isLast && this.drawn.slot !== null) {
+      const cell = this.layout.cells[cellsOf(this.layout, box.slots[this.drawn.slot].moves[0]).at(-1)];
+      picture.append(svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27 }));
+    }
+    link.replaceChildren(picture);
   }
 
-  /** Lines and pieces as few paths: a wall has thousands of them. */
-  #shape(box) {
-    const paths = { 0: "", 1: "" };
-    const { centres } = turned(this.layout);
+  /** The empty board, to be copied for every box. */
+  #blank() {
+    const { columns, rows } = this.layout;
+    const picture = svg("svg", { viewBox: `0 0 ${100 * columns} ${100 * rows}`, "aria-hidden": "true" }, svg("path", { class: "wall-grid", d: this.grid }));
+    // Strokes are so many pixels wide whatever the board: units of the picture to one pixel.
+    picture.style.setProperty("--unit", (100 * Math.max(columns, rows)) / LABEL);
+    return picture;
+  }
+
+  #pieces(box) {
+    const paths = ["", ""];
+    this.centres ??= turned(this.layout).centres;
     const rest = [];
     box.board.forEach((piece, cell) => {
       if (!piece) return;
-      const [x, y] = [100 * centres[cell].x, 100 * centres[cell].y];
+      const [x, y] = [100 * this.centres[cell].x, 100 * this.centres[cell].y];
       if (piece === "X") paths[0] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
       else if (piece === "O") paths[1] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
       else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
-    const still = { "vector-effect": "non-scaling-stroke" };
     return [
-      svg("path", { class: "wall-grid", d: this.grid, ...still }),
-      paths[0] && svg("path", { class: "wall-mark", d: paths[0], ...still }),
-      paths[1] && svg("path", { class: "wall-mark wall-mark-1", d: paths[1], ...still }),
+      paths[0] && svg("path", { class: "wall-mark", d: paths[0] }),
+      paths[1] && svg("path", { class: "wall-mark wall-mark-1", d: paths[1] }),
       ...rest,
     ].filter(Boolean);
   }
@@ -222,7 +242,7 @@ export class Wall {
     const box = this.boxes[Number(link.dataset.at)];
     const isLast = this.drawn?.position === box.position;
     this.peek.replaceChildren(matchbox(this.layout, {
-      ...box, slots: withBeads(box), slot: isLast ? this.drawn.slot : null, title: this.title,
+      ...box, board: box.board, slots: withBeads(box), slot: isLast ? this.drawn.slot : null, title: this.title,
     }), html("p", {}, boxWords(box, isLast ? box.slots[this.drawn.slot] : null)));
     const wall = this.root.getBoundingClientRect();
     const here = link.getBoundingClientRect();
@@ -242,7 +262,7 @@ export class Wall {
   #key(event) {
     const link = event.target.closest(".wall-box");
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
-    const order = this.shelves.flatMap(({ members }) => members);
+    const order = this.order ??= this.shelves.flatMap(({ members }) => members);
     const here = order.indexOf(this.active);
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns, ArrowDown: this.columns, Home: -here, End: order.length - 1 - here }[event.key];
     if (event.key === "Escape") this.#look(null);
@@ -256,19 +276,20 @@ export class Wall {
     const row = Math.floor(shelf.members.indexOf(at) / this.columns);
     const y = shelf.list.getBoundingClientRect().top + row * this.step.y;
     if (y < 80 || y + this.step.y > innerHeight - 20) scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
-    this.#paint();
+    this.#hang(shelf, row);
+    this.#later();
     this.#activate(at);
     this.items.get(at).firstElementChild.focus({ preventScroll: true });
   }
 }
 
-/** Hangs an element behind all those of a lower place, so that a screen reader reads along the shelf. */
-function inOrder(list, item, place) {
-  item.place = place;
+/** Hangs a row's boxes behind those of the rows above, so that a screen reader reads along the shelf. */
+function inOrder(list, items, row) {
   let before = list.lastElementChild;
-  while (before && before.place > place) before = before.previousElementSibling;
-  if (before) before.after(item);
-  else list.prepend(item);
+  while (before && before.row > row) before = before.previousElementSibling;
+  for (const item of items) item.row = row;
+  if (before) before.after(...items);
+  else list.prepend(...items);
 }
 
 /** How sure a box is: "none" never opened, "empty", or 0 (every bead alike) to 4 (one bead for certain). */
@@ -290,7 +311,8 @@ export function boxWords(box, drawn) {
   const often = !box.draws ? "at that time" : times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}` : "not opened yet";
   const isAlike = box.beads.every((beads) => beads === box.beads[0]);
   const likes = !total ? "no bead left" : isAlike ? "every move alike" : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
-  return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.`;
+  const visit = box.visit === undefined ? "" : ` A game against random play leads here with ${percent(box.visit)}.`;
+  return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 
 /** The slots of a box together with their beads, as the matchbox wants them. */

@@ -4,7 +4,7 @@ import { beadPicture } from "./beads.js";
 import { Board } from "./board.js";
 import { html, pageData } from "./dom.js";
 import { closedMatchbox, matchbox } from "./matchbox.js";
-import { either, figure, percent, sentence } from "./words.js";
+import { either, figure, percent, sentence, tenths } from "./words.js";
 
 const page = document.querySelector("[data-base]");
 const game = pageData("game");
@@ -63,27 +63,30 @@ function show() {
     board: view.board, hints, ghost: view.role,
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
-  at("position").value = view.position;
+  // What could not be read stays to be mended.
+  if (at("problem").hidden) at("position").value = view.position;
   at("back").disabled = !trail.length;
   at("say").textContent = words();
   const places = why ? slots(why) : [];
   at("matchbox").replaceChildren(places.length ? matchbox(layout, {
     ...why.box, slots: places, slot: null, title, boardMoves: true, fit: why.symmetry, symmetry: why.symmetry,
-  }) : closedMatchbox());
+  }) : closedMatchbox(`A closed matchbox of ${title}`));
   const isTurned = why && places.length && (why.symmetry.quarter_turns || why.symmetry.mirrored);
   at("turned").replaceChildren(...(why?.box ? [
     isTurned ? `The printed box is turned to fit: ${why.symmetry.name}. ` : "The box lies as it is printed. ",
+    why.visit === undefined || why.visit === null ? "" : html("span", { title: `probability ${why.visit}` }, `A game against random play opens it with ${percent(why.visit)}. `),
     html("a", { href: why.box.url }, "Its whole life"),
   ] : []));
   const rows = why ? why.moves : view.moves;
   at("odds").replaceChildren(
     html("caption", {}, why ? `What ${title} would play; squares with the same bead share it` : view.moves.length ? "The moves that are allowed" : "No move is left"),
-    html("thead", {}, html("tr", {}, ["Bead", "Move", "Beads", "Chance"].map((head, n) => html("th", { scope: "col", class: n > 1 ? "figure" : null }, head)))),
+    rows.length ? html("thead", {}, html("tr", {}, ["Bead", "Move", "Beads", "Chance"].map((head, n) => html("th", { scope: "col", class: n > 1 ? "figure" : null }, head)), why ? html("th", { scope: "col", class: "figure exactly" }, "Exactly") : null)) : "",
     html("tbody", {}, rows.map((move) => html("tr", {},
       html("td", {}, move.mark ? beadPicture(move) : null, move.mark ? html("span", { class: "visually-hidden" }, `bead ${move.mark}`) : null),
       html("th", { scope: "row" }, sentence(move.name)),
       html("td", { class: "figure" }, move.beads === undefined || move.beads === null ? "\u2013" : figure(move.beads)),
-      html("td", { class: "figure", title: move.probability === undefined ? null : `probability ${move.probability}` }, move.probability === undefined ? "\u2013" : percent(move.probability))))));
+      html("td", { class: "figure", title: move.probability === undefined ? null : `probability ${move.probability}` }, move.probability === undefined ? "\u2013" : tenths(move.probability)),
+      why ? html("td", { class: "figure exactly" }, move.probability.toFixed(6)) : null))));
 }
 
 function words() {

@@ -8,9 +8,11 @@ export function count(n, noun, nouns = `${noun}s`) {
   return `${NUMBERS[n] ?? figure(n)} ${n === 1 ? noun : nouns}`;
 }
 
+const FIGURES = new Intl.NumberFormat("en-GB");
+
 /** "1,063": a number in figures, in groups of three. */
 export function figure(n) {
-  return n.toLocaleString("en-GB");
+  return FIGURES.format(n);
 }
 
 /** "first", "second", … and figures beyond the ninth. */
@@ -25,6 +27,11 @@ export function percent(chance) {
   if (value < 0.1) return "< 0.1\u00a0%";
   if (value > 99.9) return "> 99.9\u00a0%";
   return `${value.toFixed(value < 10 ? 1 : 0)}\u00a0%`;
+}
+
+/** The same for a column of chances: each with one decimal, so that the figures stand under each other. */
+export function tenths(chance) {
+  return chance > 0 && chance < 0.0005 ? "< 0.1\u00a0%" : `${(100 * chance).toFixed(1)}\u00a0%`;
 }
 
 /** "top left", "top left or top right", "a, b or c". */

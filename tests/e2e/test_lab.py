@@ -16,6 +16,7 @@ from learning.selectors_runs import run_curve
 from learning.selectors_strength import visit_probabilities
 from tests.conftest import StartWorker
 from tests.e2e.conftest import LiveSite
+from tests.e2e.lab import sign_in
 from tests.factories import machine, trained, user
 
 pytestmark = pytest.mark.e2e
@@ -24,14 +25,8 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture
 def owner(context: BrowserContext, live_site: LiveSite) -> Any:
     """An account whose session the browser holds."""
-    from django.conf import settings
-    from django.test import Client
-
-    account, client = user("owner"), Client()
-    client.force_login(account)
-    context.add_cookies(
-        [{"name": "sessionid", "value": client.cookies[settings.SESSION_COOKIE_NAME].value, "url": live_site.url}]
-    )
+    account = user("owner")
+    sign_in(context, live_site, account)
     return account
 
 
@@ -63,7 +58,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
     expect(page.locator('[data-show="speed"]')).to_contain_text("games a second")
     expect(page.locator('[data-show="left"]')).to_contain_text("to go")
     page.evaluate("window.isTheSamePage = true")
-    page.locator("summary").click()
+    page.get_by_text("The same as a table").click()
     before = rows_shown(page)
     page.wait_for_function("n => document.querySelectorAll('#points tbody tr').length > n", arg=len(before) + 1)
     assert page.evaluate("window.isTheSamePage") is True
@@ -72,7 +67,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
     # It goes on without the page, and a page that comes back knows all of it.
     page.reload()
     assert games_shown(page) >= done
-    page.locator("summary").click()
+    page.get_by_text("The same as a table").click()
     after = rows_shown(page)
     assert after[: len(before)] == before
     assert len(after) >= len(before) + 2
@@ -84,7 +79,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
     assert run.status == RunStatus.CANCELLED
     assert 0 < run.games_done < run.n_games
     assert games_shown(page) == run.games_done
-    page.locator("summary").click()
+    page.get_by_text("The same as a table").click()
     assert rows_shown(page) == [point["games"] for point in run_curve(run)]
     made.refresh_from_db()
     assert made.n_games == run.games_done
@@ -99,12 +94,12 @@ def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worke
     page.locator("#begin").click()
     expect(page.locator('[data-show="status"]')).to_have_text("Waiting for a worker")
     start_worker()
-    from learning.services import training_run_knock
+    from learning.tasks import training_run_knock
 
     training_run_knock(TrainingRun.objects.get().pk)
     expect(page.locator('[data-show="status"]')).to_have_text("Finished")
     assert games_shown(page) == 20_000
-    page.locator("summary").click()
+    page.get_by_text("The same as a table").click()
     run = TrainingRun.objects.get()
     assert rows_shown(page) == [point["games"] for point in run_curve(run)]
 
@@ -277,18 +272,101 @@ def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
     expect(page.locator("#position")).to_have_value("X........")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_every_page_fits(page: Page, owner: Any, width: int, theme: Any) -> None:
-    learner = trained(machine(Side.FIRST, owner=owner), 3000)
-    page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme=theme)
-    run = learner.runs.get()
-    own = f"/machines/{learner.pk}"
-    paths = ["/machines", "/machines/new", own, *(f"{own}/{p}" for p in ("edit", "train", "reset", "boxes", "why"))]
-    for path in [*paths, f"/runs/{run.pk}", f"/machines/compare?machine={learner.pk}"]:
-        page.goto(path)
-        expect(page.locator("h1")).to_be_visible()
-        for summary in page.locator("main summary").all():
-            summary.click()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
+    learner = machine(Side.FIRST, "apl-notebook")
+    assert learner.boxes.count() > 2000
+    page.goto(f"/machines/{learner.pk}/boxes")
+    boxes = page.locator(".wall-box")
+    expect(boxes.first).to_be_in_viewport()
+    for _ in range(5):
+        page.mouse.wheel(0, 3000)
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(boxes.last).to_be_in_viewport()
+    expect(page.locator('.wall-box[data-at="0"]')).to_have_count(0)
+    assert boxes.count() < 700  # only what is near the screen is in the page
+    # What is still to be hung is not blank: its place on the shelf is drawn.
+    shadow = "getComputedStyle(document.querySelector('.wall-boxes:last-of-type'), '::after').backgroundImage"
+    assert "shelf" in page.evaluate(shadow)
+
+    page.evaluate("scrollTo(0, 0)")
+    expect(boxes.first).to_be_in_viewport()
+    boxes.first.focus()
+    page.keyboard.press("End")
+    last = page.locator(".wall-box:focus")
+    expect(last).to_be_in_viewport()
+    expect(last).to_have_attribute("data-at", str(learner.boxes.count() - 1))
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".wall-box:focus")).to_have_attribute("data-at", str(learner.boxes.count() - 2))
+    page.keyboard.press("Home")
+    expect(page.locator(".wall-box:focus")).to_have_attribute("data-at", "0")
+    expect(page.locator(".peek svg")).to_be_visible()
+    expect(page.locator(".wall-box:focus")).to_be_in_viewport()
+
+
+def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
+    learner = trained(machine(Side.FIRST), 2000)
+    visits = visit_probabilities(learner)
+    likely = sorted(visits, key=lambda position: -visits[position])
+    page.goto(f"/machines/{learner.pk}/boxes?only=visited")
+    boxes = page.locator(".wall-box")
+    expect(boxes).to_have_count(60)
+    assert [visits[str(box.get_attribute("data-position"))] for box in boxes.all()] == sorted(
+        (visits[position] for position in likely[:60]), reverse=True
+    )
+    expect(boxes.nth(1)).to_have_attribute("aria-label", re.compile("A game against random play leads here with"))
+    boxes.nth(1).click()
+    page.get_by_text("How likely it is to be opened").click()
+    random = page.locator(".visits tr", has_text="Random").locator("td")
+    assert float(random.get_attribute("title") or "") == visits[likely[1]]
+    page.get_by_role("link", name="Play on from here").click()
+    expect(page.locator("#turned span")).to_have_attribute("title", f"probability {visits[likely[1]]}")
+
+
+def test_the_first_games_of_a_long_run_are_stretched(page: Page) -> None:
+    run = trained(machine(Side.FIRST), 60_000).runs.get()
+    page.goto(f"/runs/{run.pk}")
+    expect(page.locator("#stretch")).to_be_checked()
+    games = page.locator(".curve-at")
+    page.locator(".u-over").hover()
+    expect(games).not_to_have_text("After 60,000 games")
+    assert int(re.sub(r"\D", "", games.inner_text())) < 6_000
+    page.locator("#stretch").uncheck()
+    page.locator(".u-over").hover()
+    expect(games).to_have_text(re.compile("After (29|30|31),"))
+
+
+def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -> None:
+    keys = page.keyboard
+    page.goto("/machines/new")
+    page.locator("#id_name").focus()
+    keys.type("Typed")
+    keys.press("Tab")
+    keys.type("By hand")
+    while page.evaluate("document.activeElement.name") != "preset":
+        keys.press("Tab")
+    keys.press("ArrowDown")
+    expect(page.locator("[name=preset]:checked")).to_have_value("michie-refill")
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(page.locator("#rule-details")).to_have_attribute("open", "")
+    while page.evaluate("document.activeElement.name") != "loss":
+        keys.press("Tab")
+    keys.type("-2")
+    keys.press("Enter")
+    expect(page.locator("h1")).to_have_text("Typed")
+    made = Machine.objects.get()
+    assert (made.learning_rule.loss, made.learning_rule.when_empty, made.description) == (-2, "refill", "By hand")
+    while page.evaluate("document.activeElement.id") != "train":
+        keys.press("Tab")
+    keys.press("Enter")
+    expect(page.locator("h1")).to_have_text("Train Typed")
+    while page.evaluate("document.activeElement.id") != "stage-more":
+        keys.press("Tab")
+    keys.press("Enter")
+    expect(page.locator("#stages select").nth(1)).to_be_focused()
+    keys.press("ArrowDown")
+    keys.press("Tab")
+    keys.type("500")
+    keys.press("Enter")
+    expect(page.locator('[data-show="done"]')).to_have_text("0 of 10,500 games")
+    assert [stage.opponent for stage in TrainingRun.objects.get().stages.all()] == ["random", "win-block"]

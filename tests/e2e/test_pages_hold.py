@@ -1,13 +1,16 @@
 """What holds on every page: names, sizes, no sideways scrolling, contrast, stillness, and how much is sent."""
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from games.rules.base import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
+from tests.e2e.lab import LAB, lab, sign_in
 from tests.e2e.playing import cell, expect_turn, play_mouse, play_out_mouse, start_first
-from tests.factories import house
+from tests.factories import house, user
 
 pytestmark = pytest.mark.e2e
 
@@ -107,18 +110,87 @@ def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
     for name, visit in SITE.items():
         page = visitor(**options(360, 740, dark=theme == "dark"))
         visit(page, made)
-        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        width = page.evaluate("document.documentElement.scrollWidth")
-        wrong = [f"scrolls sideways: {width}"] if width > 360 else []
-        wrong += page.evaluate(NAMELESS) + page.evaluate(SMALL, TARGET_MIN_PX)
-        wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
+        page.evaluate(OPEN_ALL)
+        wrong = sideways(page, 360) + nameless_or_small(page) + page.evaluate(FAINT, TEXT_MIN_CONTRAST)
         if name == "match-sheet":
             wrong += page.evaluate(DULL_BEADS)
-        if page.locator("h1").count() != 1 or "Beadbox" not in page.title():
-            wrong.append("one heading and a title")
         found |= {name: wrong} if wrong else {}
         page.context.close()
     assert found == {}
+
+
+OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+
+
+def sideways(page: Page, width: int) -> list[str]:
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    return [f"scrolls sideways: {wide} of {width}"] if wide > width else []
+
+
+def nameless_or_small(page: Page) -> list[str]:
+    wrong: list[str] = page.evaluate(NAMELESS) + page.evaluate(SMALL, TARGET_MIN_PX)
+    return wrong if page.locator("h1").count() == 1 and "Beadbox" in page.title() else [*wrong, "one heading, a title"]
+
+
+# In the page: what can be used, but for the radio buttons that arrows reach, and how it looks when it is reached.
+REACHABLE = """() => [...document.querySelectorAll(
+  "main :is(a[href], summary, textarea, [tabindex='0'], :is(button, select, input:not([type=hidden])):enabled)")]
+  .filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !(one.type === "radio" && !one.checked))
+  .map((one, at) => { one.dataset.reach = at; return one.outerHTML.slice(0, 120); })"""
+REACHED = """() => {
+  const one = document.activeElement;
+  if (one === document.body || !("reach" in one.dataset)) return null;
+  const { outlineStyle, outlineWidth } = getComputedStyle(one);
+  const ring = one.querySelector(".cell-focus");
+  const isOutlined = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+  return [Number(one.dataset.reach), isOutlined || Boolean(ring && getComputedStyle(ring).stroke !== "none")];
+}"""
+
+
+def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+    """Every state of the lab: names, sizes, contrast in both themes, no sideways scrolling, and a road for the keys."""
+    page = visitor(**options(360, 740))
+    account = user("grace")
+    sign_in(page.context, live_site, account)
+    made = lab(watch, account)
+    found: dict[str, list[str]] = {}
+    for name, visit in LAB.items():
+        if name == "api-docs":  # another project's page
+            continue
+        page.set_viewport_size({"width": 360, "height": 740})
+        visit(page, made)
+        page.evaluate(OPEN_ALL)
+        wrong = nameless_or_small(page)
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
+        for width in (360, 768, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            wrong += sideways(page, width)
+        wrong += unreachable(page)
+        found |= {name: wrong} if wrong else {}
+    assert found == {}
+
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def unreachable(page: Page) -> list[str]:
+    """What Tab does not reach, or without showing where it is."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # as wide as it is
+    wanted = dict(enumerate(page.evaluate(REACHABLE)))
+    page.evaluate("document.activeElement.blur(); document.querySelector('.skip').focus()")
+    dull = []
+    for _ in range(len(wanted) + 20):
+        page.keyboard.press("Tab")
+        reached = page.evaluate(REACHED)
+        if reached:
+            one = wanted.pop(reached[0], None)
+            if one and not reached[1]:
+                dull.append(f"focus not seen: {one}")
+        if not wanted:
+            break
+    return dull + [f"not reached: {one}" for one in wanted.values()]
 
 
 def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:

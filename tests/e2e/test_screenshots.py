@@ -4,6 +4,7 @@ Of one width alone: ``pytest -m e2e tests/e2e/test_screenshots.py -k 1280``.
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
@@ -11,13 +12,14 @@ from typing import Literal
 import pytest
 from django.conf import settings
 from django.db import connection
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from games.rules.base import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import STATES, lost, options, play_mid, world
+from tests.e2e.lab import EMPTY, LAB, lab, sign_in
 from tests.e2e.playing import expect_plies, expect_turn, match_of, play_mouse
-from tests.factories import house, trained
+from tests.factories import house, trained, user
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -43,6 +45,31 @@ def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Wa
     expect(page.locator("#connection")).to_be_hidden()
     for theme in THEMES:
         assert len(list((PLACE / f"{width}-{theme}").glob("*.png"))) > len(STATES)
+
+
+def test_pictures_of_the_lab(new_context: Callable[..., BrowserContext], live_site: LiveSite, watch: Watch) -> None:
+    """One browser visits every page of the lab once and is drawn to each width."""
+    context = watch.over(new_context(**options(1280, HEIGHTS[1280])))
+    account = user("grace")
+    sign_in(context, live_site, account)
+    page = context.new_page()
+    for name, address in EMPTY.items():
+        page.goto(address)
+        take_all(page, f"lab-empty-{name}")
+    made = lab(watch, account)
+    for name, visit in LAB.items():
+        visit(page, made)
+        take_all(page, f"lab-{name}")
+    for width in HEIGHTS:
+        for theme in THEMES:
+            assert len(list((PLACE / f"{width}-{theme}").glob("lab-*.png"))) == len(LAB) + len(EMPTY)
+
+
+def take_all(page: Page, name: str) -> None:
+    """The page at every width, and again as wide as it was."""
+    for width, height in HEIGHTS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        take(page, width, name)
 
 
 def take(page: Page, width: int, name: str) -> None:

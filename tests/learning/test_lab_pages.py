@@ -374,7 +374,7 @@ class TestRefusals:
         form = {**self.STAGE, "stage-0-opponent": str(other.pk), "stage-0-learns": "on", "seed": "77"}
         page = client.post(f"/machines/{mine.pk}/train", form)
         assert page.status_code == 403
-        assert page.context["problem"] == "This machine is not yours."
+        assert page.context["problem"].startswith("Not mine is not yours.")
         assert b'value="1234"' in page.content
         assert b'value="77"' in page.content
         page = client.post(f"/machines/{mine.pk}/train", {**form, "stage-0-games": "0"})
@@ -389,7 +389,7 @@ class TestRefusals:
             assert kept in page.content
         client.post(f"/machines/{mine.pk}/schedule", {**form, "crontab": "0 12 * * *"})
         schedule = mine.schedules.get()
-        page = client.post(schedule.get_absolute_url(), {**form, "crontab": "0 12 * *"})
+        page = client.post(schedule.get_absolute_url(), {**form, "crontab": "0 12 * *", "stage-INITIAL_FORMS": 1})
         assert page.status_code == 400
         schedule.task.refresh_from_db()
         assert schedule.task.crontab.hour == "12"
@@ -409,7 +409,7 @@ class TestRefusals:
     def test_a_page_of_somebody_else(self, client: Client, owner: Any) -> None:
         page = client.get(f"/machines/{machine(owner=user('other')).pk}/edit")
         assert page.status_code == 403
-        assert b"This machine is not yours." in page.content
+        assert b"MENACE is not yours." in page.content
         assert b"log in first" not in page.content
 
 

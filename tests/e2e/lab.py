@@ -1,0 +1,375 @@
+"""Every page of the lab and every state of it, once set up: what ``everywhere`` is for the rest of the site."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from playwright.sync_api import BrowserContext, Page, expect
+
+from games.rules.base import Side
+from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TrainingRun
+from learning.referee import claimable, pairing_claim, pairing_play, tournament_play
+from learning.runner import Pace, run_chunk, run_claim
+from learning.services import Stage, machine_update, training_run_start
+from learning.services_schedules import Timing, schedule_create
+from learning.services_tournaments import tournament_start
+from tests.e2e.conftest import LiveSite, Watch
+from tests.factories import guest, machine, play_out, room, trained, user
+
+T = TypeVar("T")
+
+
+def aside(make: Callable[[], T]) -> T:
+    """Do something with the database on a thread of its own: Playwright's loop runs in this one."""
+
+    def made() -> T:
+        try:
+            return make()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(made).result()
+
+
+def sign_in(context: BrowserContext, site: LiveSite, account: Any) -> None:
+    """Give the browser a session of the account, without the page for it."""
+    client = Client()
+    client.force_login(account)
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site.url}])
+
+
+@dataclass
+class Lab:
+    """What the pages are about."""
+
+    watch: Watch
+    owner: Any
+    machines: dict[str, Machine]
+    runs: dict[str, TrainingRun]
+    schedules: dict[str, Schedule]
+    tournaments: dict[str, Tournament]
+
+    @property
+    def learner(self) -> Machine:
+        return self.machines["learner"]
+
+    @property
+    def opening(self) -> Box:
+        return self.learner.boxes.get(move_number=1)
+
+
+def lab(watch: Watch, account: Any) -> Lab:
+    """Set the lab up."""
+    return aside(lambda: _lab(watch, account))
+
+
+def _lab(watch: Watch, account: Any) -> Lab:
+    learner = machine(
+        Side.FIRST, owner=account, name="Mendel", description="It was taught by chance first, then by a perfect player."
+    )
+    long = "A second player whose long name has to be broken somewhere"
+    second = machine(Side.SECOND, owner=account, name=long)
+    busy = machine(Side.FIRST, owner=account, name="Busy", is_public=False)
+    frozen = machine(Side.FIRST, owner=user("hopper"), name="Old hand")
+    many = machine(Side.FIRST, "apl-notebook", owner=account, name="Thousands")
+    machines = {"learner": learner, "second": second, "busy": busy, "frozen": frozen, "many": many}
+    trained(learner, 20_000)
+    trained(learner, 5_000, opponent="perfect")
+    trained(second, 3_000)
+    trained(frozen, 2_000)
+    trained(many, 20_000)
+    played = room("machine", guest(), Side.SECOND, machine=str(learner.pk))
+    play_out(played.room.code, guest())
+    lab = Lab(watch, account, machines, _runs(machines), _schedules(account, machines), _tournaments(account, machines))
+    machine_update(user=frozen.owner, machine_id=frozen.pk, learns=False)
+    return lab
+
+
+def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
+    """A run in every state. Those that go on have no worker, so they stay as they are."""
+    learner, second, busy, frozen = (machines[name] for name in ("learner", "second", "busy", "frozen"))
+    stages = [Stage("random", 10_000_000), Stage(str(second.pk), 90_000_000, learns=True)]
+    running = training_run_start(machine=busy.slug, stages=stages, seed=5, enqueue=False)
+    claimed = run_claim(running.pk)
+    assert claimed is not None
+    for _ in range(2):
+        claimed = run_chunk(claimed, Pace(2_000_000))
+    queued = training_run_start(machine=second.slug, stages=[Stage("perfect", 1000)], seed=6, enqueue=False)
+    finished, cancelled = learner.runs.order_by("pk")
+    failed = frozen.runs.get()
+    error = "ValueError: these beads do not fit the boxes of the rule"
+    TrainingRun.objects.filter(pk=cancelled.pk).update(status=RunStatus.CANCELLED, n_games=9_000)
+    TrainingRun.objects.filter(pk=failed.pk).update(status=RunStatus.FAILED, n_games=9_000, error=error)
+    return {"finished": finished, "cancelled": cancelled, "failed": failed, "running": running, "queued": queued}
+
+
+def _schedules(account: Any, machines: dict[str, Machine]) -> dict[str, Schedule]:
+    learner, second = machines["learner"], machines["second"]
+    often = Timing(every=6, period="hours")
+    nightly = Timing(crontab="30 2 * * 1,3,5")
+    active = schedule_create(
+        user=account, machine=learner.slug, stages=[Stage("random", 5000), Stage("perfect", 5000)], timing=nightly
+    )
+    paused = schedule_create(
+        user=account, machine=second.slug, stages=[Stage("win-block", 10_000)], timing=often, paused=True
+    )
+    Schedule.objects.filter(pk=active.pk).update(n_fired=3, last_run=learner.runs.order_by("pk")[0])
+    Schedule.objects.filter(pk=paused.pk).update(note="Four runs were waiting already.")
+    return {"active": active, "paused": paused}
+
+
+def _tournaments(account: Any, machines: dict[str, Machine]) -> dict[str, Tournament]:
+    entries = [machines[name].slug for name in ("learner", "second", "frozen")] + ["random", "win-block", "perfect"]
+    common: dict[str, Any] = {"user": account, "games": 1000, "seed": 3, "enqueue": False}
+    finished = tournament_start(entries=entries, **common)
+    tournament_play(finished.pk)
+    swiss = tournament_start(entries=entries, format="swiss", name="The winter cup", **common)
+    tournament_play(swiss.pk)
+    running = tournament_start(entries=entries, name="Still playing", **common)
+    for pairing_id in claimable(running.pk)[:5]:
+        pairing = pairing_claim(pairing_id)
+        assert pairing is not None
+        pairing_play(pairing)
+    return {"finished": finished, "swiss": swiss, "running": running}
+
+
+Visit = Callable[[Page, Lab], None]
+
+
+def at(address: str) -> Visit:
+    """A page as it comes; ``{learner}`` and the like stand for numbers."""
+
+    def visit(page: Page, lab: Lab) -> None:
+        page.goto(address.format(**{name: one.pk for name, one in lab.machines.items()}))
+
+    return visit
+
+
+def opened(address: str) -> Visit:
+    """The page with everything open that can be opened."""
+
+    def visit(page: Page, lab: Lab) -> None:
+        at(address)(page, lab)
+        page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+
+    return visit
+
+
+def refused(address: str, button: str, **fields: str) -> Visit:
+    """What a form answers to such fields; the browser's own checks are switched off."""
+
+    def visit(page: Page, lab: Lab) -> None:
+        lab.watch.allow("status: 400", "status of 400")
+        opened(address)(page, lab)
+        for field, value in fields.items():
+            page.locator(f"#id_{field.replace('__', '-')}").fill(value)
+        page.evaluate("document.querySelectorAll('form').forEach((one) => { one.noValidate = true; })")
+        page.locator(button).click()
+        expect(page.locator("main .errorlist, main .problem").first).to_be_visible()
+
+    return visit
+
+
+def rule_refused(page: Page, lab: Lab) -> None:
+    page.goto("/machines/new")
+    page.locator("#rule-details summary").click()
+    page.locator("#id_name").fill("Ada")
+    page.locator("#id_floor").fill("9")
+    page.locator("#id_initial").fill("4, 3")
+    page.locator("#make").click()
+    expect(page.locator(".errorlist").first).to_be_visible()
+
+
+def rule_changed(page: Page, lab: Lab) -> None:
+    page.goto("/machines/new")
+    page.locator("#rule-details summary").click()
+    page.locator("#id_loss").fill("-2")
+    page.locator("#id_loss").press("Tab")
+    expect(page.locator("#own-rule-note")).to_be_visible()
+
+
+def curriculum(page: Page, lab: Lab) -> None:
+    page.goto(f"/machines/{lab.learner.pk}/train")
+    page.locator("#stage-more").click()
+    page.locator("#stages select").nth(1).select_option(str(lab.machines["second"].pk))
+    page.locator("#stages [type=checkbox]").nth(1).check()
+
+
+def run(state: str) -> Visit:
+    def visit(page: Page, lab: Lab) -> None:
+        page.goto(f"/runs/{lab.runs[state].pk}")
+        expect(page.locator(".curve-legend li, .curve-none")).not_to_have_count(0)
+
+    return visit
+
+
+def run_sampled(page: Page, lab: Lab) -> None:
+    run("finished")(page, lab)
+    page.locator("#in-training").check()
+    page.locator("#opponent").select_option("perfect")
+    expect(page.locator(".curve-legend li")).to_have_count(6)
+
+
+def run_table(page: Page, lab: Lab) -> None:
+    run("finished")(page, lab)
+    page.locator("details summary").last.click()
+
+
+def compare(page: Page, lab: Lab) -> None:
+    machines = [lab.machines[name].pk for name in ("learner", "second", "frozen", "many")]
+    page.goto("/machines/compare?" + "&".join(f"machine={pk}" for pk in machines))
+    expect(page.locator(".curve-legend li")).to_have_count(4)
+
+
+def gallery(query: str, name: str = "learner") -> Visit:
+    def visit(page: Page, lab: Lab) -> None:
+        page.goto(f"/machines/{lab.machines[name].pk}/boxes{query}")
+        expect(page.locator(".wall-box:visible, #none:visible").first).to_be_visible()
+
+    return visit
+
+
+def gallery_past(page: Page, lab: Lab) -> None:
+    gallery("")(page, lab)
+    page.locator("#time-back").click()
+    expect(page.locator("#time-words")).to_contain_text("After lesson")
+
+
+def box(page: Page, lab: Lab) -> None:
+    page.goto(lab.opening.get_absolute_url())
+    expect(page.locator("#matchbox > svg")).to_be_visible()
+
+
+def why(position: str) -> Visit:
+    def visit(page: Page, lab: Lab) -> None:
+        lab.watch.allow("status: 404", "status of 404")
+        page.goto(f"/machines/{lab.learner.pk}/why?position={position}")
+        expect(page.locator("#board svg")).to_be_visible()
+
+    return visit
+
+
+def schedule(state: str) -> Visit:
+    return lambda page, lab: void(page.goto(f"/schedules/{lab.schedules[state].pk}"))
+
+
+def schedule_refused(page: Page, lab: Lab) -> None:
+    lab.watch.allow("status: 400", "status of 400")
+    page.goto(f"/machines/{lab.learner.pk}/schedule")
+    page.locator("[name=kind][value=crontab]").check()
+    page.locator("#id_crontab").fill("every day at noon")
+    page.locator("#save").click()
+    expect(page.locator("main .problem, .errorlist, .notes .error").first).to_be_visible()
+
+
+def tournament(state: str) -> Visit:
+    def visit(page: Page, lab: Lab) -> None:
+        page.goto(lab.tournaments[state].get_absolute_url())
+        expect(page.locator("#standings tbody tr")).to_have_count(6)
+        page.locator("#pairings-details summary").click()
+
+    return visit
+
+
+def import_refused(page: Page, lab: Lab) -> None:
+    lab.watch.allow("status: 400", "status of 400")
+    page.goto("/machines/import")
+    broken = b'{"format": "beadbox-machine", "version": 1, "game": "noughts-and-crosses", "boxes": "none"}'
+    page.locator("#id_file").set_input_files({"name": "it.json", "mimeType": "application/json", "buffer": broken})
+    page.locator("#import").click()
+    expect(page.locator("#id_file_error")).to_be_visible()
+
+
+def token_made(page: Page, lab: Lab) -> None:
+    page.goto("/account/tokens")
+    page.locator("#id_name").fill("My notebook")
+    page.locator("main form [type=checkbox]").first.check()
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("#made")).to_be_visible()
+
+
+def api_docs(page: Page, lab: Lab) -> None:
+    page.goto("/api/docs")
+    expect(page.get_by_role("heading", name="Beadbox")).to_be_visible()
+
+
+def not_yours(page: Page, lab: Lab) -> None:
+    lab.watch.allow("status: 403", "status of 403")
+    page.goto(f"/machines/{lab.machines['frozen'].pk}/edit")
+
+
+def void(_: object) -> None:
+    """For a visit of one line: what going there answers is of no interest."""
+
+
+EMPTY: dict[str, str] = {
+    "machines": "/machines",
+    "schedules": "/schedules",
+    "tournaments": "/tournaments",
+    "tournament-new": "/tournaments/new",
+    "compare": "/machines/compare",
+    "tokens": "/account/tokens",
+}
+"""What an account sees while there is nothing at all."""
+
+LAB: dict[str, Visit] = {
+    "machines": at("/machines"),
+    "machine-new": at("/machines/new"),
+    "machine-new-rule": rule_changed,
+    "machine-new-refused": rule_refused,
+    "machine-own": at("/machines/{learner}"),
+    "machine-training": at("/machines/{busy}"),
+    "machine-frozen": at("/machines/{frozen}"),
+    "machine-edit": at("/machines/{learner}/edit"),
+    "machine-edit-refused": refused("/machines/{learner}/edit", "#save", name=""),
+    "machine-reset": at("/machines/{learner}/reset"),
+    "machine-delete": at("/machines/{learner}/delete"),
+    "train": at("/machines/{learner}/train"),
+    "train-curriculum": curriculum,
+    "train-refused": refused("/machines/{learner}/train", "#begin", stage__0__games="0"),
+    "run-queued": run("queued"),
+    "run-running": run("running"),
+    "run-finished": run("finished"),
+    "run-sampled": run_sampled,
+    "run-table": run_table,
+    "run-cancelled": run("cancelled"),
+    "run-failed": run("failed"),
+    "compare": compare,
+    "gallery": gallery(""),
+    "gallery-visited": gallery("?only=visited"),
+    "gallery-mastered": gallery("?only=mastered"),
+    "gallery-none": gallery("?only=emptied&move=1"),
+    "gallery-past": gallery_past,
+    "gallery-many": gallery("?only=drawn", "many"),
+    "box": box,
+    "why": why(""),
+    "why-turned": why("....O..X."),
+    "why-other-side": why("X........"),
+    "why-over": why("XXXOO...."),
+    "why-nonsense": why("elephants"),
+    "schedules": at("/schedules"),
+    "schedule-new": at("/machines/{learner}/schedule"),
+    "schedule-refused": schedule_refused,
+    "schedule": schedule("active"),
+    "schedule-paused": schedule("paused"),
+    "tournaments": at("/tournaments"),
+    "tournament-new": opened("/tournaments/new"),
+    "tournament-refused": refused("/tournaments/new", "#begin"),
+    "tournament-running": tournament("running"),
+    "tournament-finished": tournament("finished"),
+    "tournament-swiss": tournament("swiss"),
+    "print": at("/machines/{learner}/print"),
+    "print-refused": refused("/machines/{learner}/print", "#print", width="3"),
+    "import": opened("/machines/import"),
+    "import-refused": import_refused,
+    "tokens": at("/account/tokens"),
+    "token-made": token_made,
+    "not-yours": not_yours,
+    "api-docs": api_docs,
+}
