@@ -7,6 +7,7 @@ the pairing again from its beginning.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -31,6 +32,8 @@ from learning.training.tables import boxes_compile
 
 LEASE_S = 20
 """A pairing whose worker has not come back for this long may be played by another."""
+LOOK_AGAIN_S = 0.2
+"""How often who has nothing to play looks whether the others have done."""
 TELL_EVERY_S = 1
 """How often a tournament's page hears of it; of its last pairing it always hears."""
 DRAW_STREAM = 1 << 32
@@ -47,7 +50,7 @@ def pairing_claim(pairing_id: int) -> Pairing | None:
     )
     if not taken:
         return None
-    return Pairing.objects.select_related("tournament", "first", "second").get(pk=pairing_id)
+    return Pairing.objects.select_related("tournament", "first", "second").filter(pk=pairing_id).first()
 
 
 def claimable(tournament_id: int) -> list[int]:
@@ -63,13 +66,15 @@ def _waits(now: datetime) -> Q:
 def pairing_play(pairing: Pairing) -> list[int]:
     """Play a claimed pairing and store what came of it; the pairings of the next round, if that was the last of one.
 
-    A pairing that somebody else has meanwhile, or whose tournament was called off, is left as it is.
+    A pairing that somebody else has meanwhile, or whose tournament was called off or deleted, is left as it is.
     """
     played = _games(pairing)
     with transaction.atomic():
-        tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=pairing.tournament_id)
+        tournament = _going_on(pairing)
+        if tournament is None:
+            return []
         mine = Pairing.objects.filter(pk=pairing.pk, status=RunStatus.RUNNING, lease_until=pairing.lease_until)
-        stored = tournament.status == RunStatus.RUNNING and mine.update(
+        stored = mine.update(
             status=RunStatus.FINISHED,
             lease_until=None,
             n_first_wins=played.first_wins,
@@ -87,8 +92,11 @@ def pairing_play(pairing: Pairing) -> list[int]:
 
 
 def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | None = None) -> None:
-    """Play a tournament to its end in this process; pairings that others have claimed are left to them."""
-    while waiting := claimable(tournament_id):
+    """Play a tournament to its end in this process; pairings that others have claimed are left to them, and awaited."""
+    while Tournament.objects.filter(pk=tournament_id, status=RunStatus.RUNNING).exists():
+        waiting = claimable(tournament_id)
+        if not waiting:
+            time.sleep(LOOK_AGAIN_S)
         for pairing_id in waiting:
             pairing = pairing_claim(pairing_id)
             if pairing is not None:
@@ -126,8 +134,8 @@ def entrant_of(entry: TournamentEntry) -> Entrant:
 def pairing_fail(pairing: Pairing, error: Exception) -> None:
     """End a tournament in which a pairing cannot be played: without it there is no result."""
     with transaction.atomic():
-        tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=pairing.tournament_id)
-        if tournament.status != RunStatus.RUNNING:
+        tournament = _going_on(pairing)
+        if tournament is None:
             return
         Pairing.objects.filter(pk=pairing.pk).update(status=RunStatus.FAILED, lease_until=None)
         tournament_end(tournament, RunStatus.FAILED, f"{type(error).__name__}: {error}"[:2000])
@@ -148,6 +156,12 @@ def tournament_tell(tournament: Tournament) -> None:
     over = tournament.status != RunStatus.RUNNING
     if over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S):
         events.tournament_changed(tournament.pk, tournament_view(tournament))
+
+
+def _going_on(pairing: Pairing) -> Tournament | None:
+    """The tournament of a pairing, locked, if it still goes on. Call inside a transaction."""
+    going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=RunStatus.RUNNING)
+    return going_on.select_for_update(of=("self",)).first()
 
 
 def _advance(tournament: Tournament) -> list[int]:

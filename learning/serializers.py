@@ -427,6 +427,9 @@ class TournamentStartSerializer(StrictSerializer):
         help_text="Ids or slugs of machines, and slugs of fixed opponents.",
     )
     games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES_PER_PAIRING, help_text="Of each pairing.")
+    game = serializers.SlugField(
+        max_length=40, required=False, help_text="What is played; needed where no entry is a machine."
+    )
     format = serializers.ChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
     rounds = serializers.IntegerField(min_value=1, required=False, help_text="Of a Swiss tournament.")
     name = serializers.CharField(max_length=80, required=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from learning import tasks
 from learning.access import machine_for
@@ -38,6 +39,7 @@ def tournament_start(
     user: Any,
     entries: Sequence[str],
     games: int,
+    game: str = "",
     name: str = "",
     format: str = TournamentFormat.ROUND_ROBIN,  # noqa: A002 - the name the API has for it
     rounds: int | None = None,
@@ -50,6 +52,7 @@ def tournament_start(
         user: the account that asks; ``None`` for the operator's command, which may enter every machine.
         entries: ids or slugs of machines, and slugs of fixed opponents; each once.
         games: of each pairing. Two that can sit either way play a pairing each way.
+        game: slug of what is played; needed where no machine says it.
         name: what people call it; without one it is named after its format.
         format: ``round-robin`` or ``swiss``.
         rounds: of a Swiss tournament; as many as are usual if left out.
@@ -70,7 +73,7 @@ def tournament_start(
     tournament = Tournament.objects.create(
         owner=user,
         name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",
-        game=_game_of(machines.values()),
+        game=_game_of(machines.values(), game),
         format=format,
         n_games=games,
         n_rounds=rounds or (swiss_rounds_usual(len(entries)) if format == TournamentFormat.SWISS else 1),
@@ -146,13 +149,17 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     return dict(zip(found, machine_lock(*ids), strict=True))
 
 
-def _game_of(machines: Any) -> str:
-    games = sorted({machine.game for machine in machines})
+def _game_of(machines: Iterable[Machine], wanted: str) -> str:
+    """The slug of the one game that all these play, and nobody has asked for another."""
+    games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:
-        raise TournamentRefusedError("entries: at least one of them has to be a machine.")
+        raise TournamentRefusedError("entries: at least one of them has to be a machine, unless a game is named.")
     if len(games) > 1:
         raise TournamentRefusedError(f"entries: machines of one game only, not of {' and '.join(games)}.")
-    game = game_get(games[0])
+    try:
+        game = game_get(games[0])
+    except UnknownGameError as error:
+        raise TournamentRefusedError(f"game: {error}") from None
     try:
         graph_compile(game, reduced=True)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from games.rules.base import Side
@@ -24,7 +25,7 @@ from learning.exceptions import (
 from learning.kernels.random_source import RandomSource
 from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
 from learning.opponents.registry import OPPONENTS
-from learning.referee import pairing_claim, pairing_play, tournament_play
+from learning.referee import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services_tournaments import tournament_cancel, tournament_delete, tournament_start
@@ -215,6 +216,45 @@ def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     assert outcome(tournament) == outcome(undisturbed)
 
 
+def test_a_tournament_deleted_while_a_pairing_is_played_trips_nobody_up() -> None:
+    tournament = held(field())
+    pairing = claimed(tournament)
+    tournament.delete()
+    assert pairing_play(pairing) == []
+    pairing_fail(pairing, ValueError("nothing to fail"))
+    assert pairing_claim(pairing.pk) is None
+    tournament_play(tournament.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_plays_a_tournament_out_waits_for_what_others_have_claimed() -> None:
+    tournament = held(field())
+    elsewhere = claimed(tournament)
+
+    def play_out() -> None:
+        tournament_play(tournament.pk)
+        connection.close()
+
+    player = threading.Thread(target=play_out)
+    player.start()
+    assert wait_until(lambda: not claimable(tournament.pk) and n_running(tournament) == 1, timeout_s=60)
+    assert player.is_alive()
+    pairing_play(elsewhere)
+    player.join()
+    assert is_over(tournament)
+
+
+@pytest.mark.parametrize("format_", ["round-robin", "swiss"])
+def test_fixed_opponents_meet_without_a_machine_where_the_game_is_named(format_: str) -> None:
+    tournament = played(list(OPPONENTS), games=20, game="noughts-and-crosses", format=format_)
+    assert tournament.status == RunStatus.FINISHED
+    for pairing in tournament.pairings.select_related("first", "second"):
+        assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 20
+        if {pairing.first.opponent, pairing.second.opponent} == {"perfect", "perfect-fast"}:
+            assert pairing.n_draws == 20
+            assert pairing.expected == pytest.approx([0, 1, 0])
+
+
 def test_the_reaper_knocks_for_pairings_that_wait_too_long_or_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = held(field())
     waiting, left, fresh, running = tournament.pairings.order_by("number")[:4]
@@ -306,6 +346,8 @@ def is_over(tournament: Tournament) -> bool:
         ({"entries": ["one", "one"]}, "each can take part once"),
         ({"entries": ["one", "random", "random"]}, "each can take part once"),
         ({"entries": ["random", "perfect"]}, "at least one of them has to be a machine"),
+        ({"entries": ["random", "perfect"], "game": "chess"}, "game: .*chess"),
+        ({"entries": ["one", "random"], "game": "chess"}, "of one game only, not of chess and noughts-and-crosses"),
         ({"entries": ["one", "same"]}, "MENACE meets nobody. Add somebody who can play second"),
         ({"games": 0}, "games: 1 to 1,000,000"),
         ({"games": 1_000_001}, "games: 1 to 1,000,000"),

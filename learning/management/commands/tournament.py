@@ -19,10 +19,11 @@ class Command(BaseCommand):
     help = "Holds a tournament among machines and fixed opponents and prints the standings; nobody learns in it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """--machines A,B,C --games N [--seed S] [--format swiss [--rounds R]]."""
+        """--machines A,B,C --games N [--seed S] [--game G] [--format swiss [--rounds R]]."""
         parser.add_argument("--machines", required=True, help="ids or slugs of machines, and fixed opponents: A,B,C")
         parser.add_argument("--games", type=int, required=True, help="of each pairing")
         parser.add_argument("--seed", type=int, help="default: a random one, printed")
+        parser.add_argument("--game", default="", help="needed where no entry is a machine")
         parser.add_argument("--format", choices=TournamentFormat.values, default=TournamentFormat.ROUND_ROBIN.value)
         parser.add_argument("--rounds", type=int, help="of a Swiss tournament; default: as many as are usual")
 
@@ -34,6 +35,7 @@ class Command(BaseCommand):
                 user=None,
                 entries=[entry.strip() for entry in options["machines"].split(",") if entry.strip()],
                 games=options["games"],
+                game=options["game"],
                 format=options["format"],
                 rounds=options["rounds"],
                 seed=seed,
