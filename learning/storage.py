@@ -56,7 +56,7 @@ def memory_load(machine: Machine) -> Memory:
 
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
     """Store every box of a machine that has none yet."""
-    _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    _boxes_insert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
 
 
 def boxes_reset(machine: Machine) -> None:
@@ -68,7 +68,7 @@ def boxes_reset(machine: Machine) -> None:
         Box.objects.filter(machine=machine).delete()
         return
     memory = Memory.fresh(table_of(machine))
-    _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    _boxes_write(machine, memory, range(memory.table.n_boxes), start=memory.beads)
     # What was laid out first in a copy, or brought by an import, is no start of this one.
     Box.objects.filter(machine=machine).update(start=F("beads"))
 
@@ -94,20 +94,18 @@ def boxes_store(machine: Machine, memory: Memory, before: Memory, lesson: Lesson
     if not touched:
         return []
     table = memory.table
-    ids = _boxes_upsert(machine, memory, touched, start=table.initial)
+    ids = _boxes_write(machine, memory, touched, start=table.initial)
     deltas = memory.beads - before.beads
-    changes = (
-        (lesson.pk, ids[table.keys[box]], deltas[slots].tolist(), memory.beads[slots].tolist())
-        for box in touched
-        for slots in (memory.slots(box),)
-        if deltas[slots].any()
-    )
+    changed = np.flatnonzero(np.add.reduceat(deltas != 0, table.slot_indptr[:-1])).tolist()
+    if not changed:  # draws alone leave no entry
+        return touched
+    added, after = (column.split("\n") for column in _columns(memory, changed, deltas, memory.beads))
+    rows = (f"{lesson.pk}\t{ids[table.keys[box]]}\t{d}\t{a}\n" for box, d, a in zip(changed, added, after, strict=True))
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY learning_change (lesson_id, box_id, deltas, after) FROM STDIN") as copy,
     ):
-        for change in changes:
-            copy.write_row(change)
+        copy.write("".join(rows))
     return touched
 
 
@@ -140,35 +138,55 @@ def changes_record(lesson: Lesson, boxes: Iterable[tuple[Box, Sequence[int], int
     )
 
 
-def _boxes_upsert(
+def _boxes_write(machine: Machine, memory: Memory, boxes: Sequence[int], *, start: NDArray[np.int32]) -> dict[str, int]:
+    """Update the rows of these boxes, and insert those that have none; the row's id by position.
+
+    Arrays of arrays do not unnest into arrays, and 10,000 texts take long to quote, so each column travels as one text.
+    """
+    keys = [memory.table.keys[box] for box in boxes]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE learning_box AS box SET beads = row.beads::int[], draws = row.draws::bigint[]"
+            " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
+            " AS row (position, beads, draws)"
+            " WHERE box.machine_id = %s AND box.position = row.position RETURNING box.position, box.id",
+            ["\n".join(keys), *_columns(memory, boxes, memory.beads, memory.draws), machine.pk],
+        )
+        ids: dict[str, int] = dict(cursor.fetchall())
+    missing = [box for box, key in zip(boxes, keys, strict=True) if key not in ids]
+    return ids | _boxes_insert(machine, memory, missing, start=start) if missing else ids
+
+
+def _boxes_insert(
     machine: Machine, memory: Memory, boxes: Sequence[int], *, start: NDArray[np.int32]
 ) -> dict[str, int]:
-    """Insert or update the rows of these boxes in one statement; the row's id by position.
-
-    Arrays of arrays do not unnest into arrays, so each box's numbers travel as the text of an array.
-    """
+    """Insert the rows of these boxes, which have none; the row's id by position."""
     table = memory.table
     game = table.cabinet.game
     keys = [table.keys[box] for box in boxes]
-    slots = [memory.slots(box) for box in boxes]
+    columns = [
+        "\n".join(keys),
+        "\n".join(str(game.ply(game.decode(key))) for key in keys),
+        "\n".join(map(str, (table.move_number[list(boxes)] + 1).tolist())),
+        *_columns(memory, boxes, start, memory.beads, memory.draws),
+    ]
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
-            " SELECT %s, position, ply, move_number, start::int[], beads::int[], draws::bigint[]"
-            " FROM unnest(%s::text[], %s::int[], %s::int[], %s::text[], %s::text[], %s::text[])"
-            " AS row (position, ply, move_number, start, beads, draws)"
-            " ORDER BY position"
-            " ON CONFLICT (machine_id, position) DO UPDATE SET beads = excluded.beads, draws = excluded.draws"
-            " RETURNING position, id",
-            [
-                machine.pk,
-                keys,
-                [game.ply(game.decode(key)) for key in keys],
-                (table.move_number[list(boxes)] + 1).tolist(),
-                *(
-                    [f"{{{','.join(map(str, numbers[s].tolist()))}}}" for s in slots]
-                    for numbers in (start, memory.beads, memory.draws)
-                ),
-            ],
+            " SELECT %s, position, ply::int, move_number::int, start::int[], beads::int[], draws::bigint[]"
+            " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)),"
+            " string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
+            " AS row (position, ply, move_number, start, beads, draws) RETURNING position, id",
+            [machine.pk, *columns],
         )
         return dict(cursor.fetchall())
+
+
+def _columns(memory: Memory, boxes: Sequence[int], *columns: NDArray[Any]) -> list[str]:
+    """For each array of numbers one text, with a line for each box: its numbers as PostgreSQL writes an array."""
+    slots = [memory.slots(box) for box in boxes]
+    texts = []
+    for column in columns:
+        numbers = list(map(str, column.tolist()))
+        texts.append("\n".join(f"{{{','.join(numbers[place])}}}" for place in slots))
+    return texts

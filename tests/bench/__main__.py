@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "warm-start": warm_start.second_start,
     "exact-strength": exact_strength.of_a_menace,
     "stored-run": stored.fifty_thousand_games,
+    "api-run": stored.api_run,
+    "storing-boxes": stored.storing_boxes,
     "live-move": stored.live_move,
     "match-page": stored.match_page,
     "page-of-boxes": stored.page_of_boxes,

@@ -97,6 +97,101 @@ def fifty_thousand_games() -> Iterator[Figure]:
     )
 
 
+def api_run() -> Iterator[Figure]:
+    """From a call of the API to the last box stored: a real web server, a real worker with nothing else to do."""
+    address = site()
+    from menace_site import processes
+    from menace_site.celery import app
+
+    words = "-W ignore -m celery --quiet --app menace_site.celery worker --loglevel warning"
+    worker = processes.spawn([sys.executable, *words.split()], env=dict(os.environ))
+    try:
+        assert processes.wait_until(lambda: bool(app.control.ping(timeout=0.5)), timeout_s=60), "no worker answers"
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {_token()}"}
+        _run_by_api(address, headers, 1000)  # the worker's first has to import and to compile
+        _run_by_api(address, headers, 1000)
+        for games, target_s in ((50_000, 0.5), (1_000_000, 1.0)):
+            seconds = [_run_by_api(address, headers, games) for _ in range(N_RUNS)]
+            yield Figure(
+                f"{games:,} games, from the API call to the last box stored",
+                f"{spread(seconds, '{:.3f}')} s",
+                f"< {target_s} s",
+                statistics.median(seconds) < target_s,
+            )
+    finally:
+        processes.stop({worker: signal.SIGTERM})
+
+
+def _token() -> str:
+    """A token of the staff, which may train the machines of the house."""
+    from django.contrib.auth import get_user_model
+
+    from games.services import token_make
+
+    staff = get_user_model().objects.create_user(f"bench-{time.time_ns()}", is_staff=True)
+    return token_make(user=staff, name="bench", scopes=("train",), lifetime=None)[1]
+
+
+def _run_by_api(address: str, headers: dict[str, str], games: int) -> float:
+    """How many seconds a run takes that is asked for over HTTP, seen in the database and not before it is stored."""
+    from learning.models import TrainingRun
+
+    body = json.dumps({"machine": "menace-first", "opponent": "random", "games": games}).encode()
+    request = urllib.request.Request(f"{address}/api/training-runs", body, headers)
+    begin = time.perf_counter()
+    with urllib.request.urlopen(request) as response:  # our own server
+        run_id = json.load(response)["id"]
+    while TrainingRun.objects.filter(pk=run_id, finished_at__isnull=True).exists():
+        time.sleep(0.002)
+    seconds = time.perf_counter() - begin
+    run = TrainingRun.objects.get(pk=run_id)
+    assert run.games_done == games, f"the run is {run.status}: {run.error}"
+    return seconds
+
+
+def storing_boxes() -> Iterator[Figure]:
+    """What a chunk stores that has changed 10,000 boxes: boxes, lesson and the change of each. And laying them out."""
+    site()
+    from django.db import transaction
+
+    from games.rules.base import Side
+    from games.rules.registry import GAMES
+    from learning.models import LessonKind
+    from learning.services import Stage, machine_create, training_run_start
+    from learning.storage import boxes_store, lesson_open, machine_lock, memory_load, table_of
+    from tests.learning.race import Race
+
+    GAMES.setdefault(Race.slug, Race())
+    laid_out, loaded, stored = list[float](), list[float](), list[float]()
+    for _ in range(4):
+        begin = time.perf_counter()
+        machine = machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand")
+        laid_out.append(time.perf_counter() - begin)
+        run = training_run_start(machine=machine.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+        n_boxes = table_of(machine).n_boxes
+        assert n_boxes >= N_BOXES
+        for _again in range(2):  # the second finds rows that have changed before
+            begin = time.perf_counter()
+            memory = memory_load(machine)
+            loaded.append(time.perf_counter() - begin)
+            before = memory.copy()
+            memory.beads += 1
+            memory.draws += 1
+            begin = time.perf_counter()
+            with transaction.atomic():
+                (machine,) = machine_lock(machine.pk)
+                lesson = lesson_open(machine, LessonKind.TRAINING, run=run)
+                assert len(boxes_store(machine, memory, before, lesson)) == n_boxes
+            stored.append(time.perf_counter() - begin)
+    for what, seconds in (("storing", stored), ("laying out", laid_out[1:]), ("loading", loaded)):
+        yield Figure(
+            f"{what} {n_boxes:,} boxes",
+            f"{spread(seconds, '{:.3f}')} s",
+            "< 0.3 s",
+            statistics.median(seconds) < 0.3,
+        )
+
+
 def live_move() -> Iterator[Figure]:
     """From a move sent over the socket to the state with MENACE's answer back, stored and broadcast to the room."""
     from websockets.sync.client import connect

@@ -1,0 +1,67 @@
+"""Between rows and arrays: what is stored is what was in memory, for a few boxes and for ten thousand."""
+
+from dataclasses import replace
+
+import pytest
+from django.db import transaction
+
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from learning.machines.presets import PRESETS
+from learning.machines.rule import OpenBoxes
+from learning.models import Change, LessonKind, Machine
+from learning.selectors_boxes import ledger_errors
+from learning.services import Stage, machine_create, training_run_start
+from learning.storage import boxes_store, lesson_open, machine_lock, memory_load, table_of
+from tests.factories import machine, trained
+from tests.learning.race import Race
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def many_boxes(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    monkeypatch.setitem(GAMES, Race.slug, Race())
+    return machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand")
+
+
+def taught(learner: Machine, beads: int) -> list[int]:
+    """Add so many beads everywhere, as a chunk of a run would; the boxes stored."""
+    run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+    memory = memory_load(learner)
+    before = memory.copy()
+    memory.beads += beads
+    memory.draws += 1
+    with transaction.atomic():
+        (learner,) = machine_lock(learner.pk)
+        return boxes_store(learner, memory, before, lesson_open(learner, LessonKind.TRAINING, run=run))
+
+
+def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -> None:
+    n_boxes = table_of(many_boxes).n_boxes
+    assert n_boxes > 10_000
+    assert len(taught(many_boxes, 2)) == n_boxes
+    assert len(taught(many_boxes, -1)) == n_boxes
+    assert Change.objects.count() == 2 * n_boxes
+    memory = memory_load(many_boxes)
+    assert (memory.beads == memory.table.initial + 1).all()
+    assert (memory.draws == 2).all()
+    assert ledger_errors() == []
+
+
+def test_draws_without_a_change_of_beads_are_stored_and_leave_no_entry() -> None:
+    learner = machine()
+    assert len(taught(learner, 0)) == learner.boxes.count()
+    assert (memory_load(learner).draws == 1).all()
+    assert not Change.objects.exists()
+
+
+def test_boxes_met_for_the_first_time_are_opened_beside_those_that_were() -> None:
+    rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
+    learner = machine(rule=rule)
+    n_first = trained(learner, 20, seed=1).boxes.count()
+    assert 0 < n_first < trained(learner, 200, seed=2).boxes.count()
+    advance = trained(trained(machine(preset="michie-refill"), 20, seed=1), 200, seed=2)
+    assert (memory_load(learner).beads == memory_load(advance).beads).all()
+    assert (memory_load(learner).draws == memory_load(advance).draws).all()
+    assert ledger_errors() == []
