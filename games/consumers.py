@@ -7,9 +7,10 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from channels.db import database_sync_to_async
+from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from games import services
@@ -92,13 +93,19 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
                 logger.exception("could not join %s", group)
         await self.accept()
 
-    async def refuse(self, error: PlayError) -> None:
-        """Say why, then close."""
+    async def refuse(self, error: PlayError) -> NoReturn:
+        """Say why, close, and hear nothing more, also of what the group has sent meanwhile."""
+        await self.leave()
         await self.send_error(error.code, str(error))
         await self.close(CLOSE_NOT_FOUND)
+        raise StopConsumer
 
     async def disconnect(self, code: int) -> None:
         """Leave the group; a seat stays held, so that whoever comes back goes on."""
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Leave the group, if it was joined."""
         if self.group is not None:
             with contextlib.suppress(Exception):  # with the broker away there is no group to leave
                 await self.channel_layer.group_discard(self.group, self.channel_name)
@@ -143,7 +150,6 @@ class RoomConsumer(FrameConsumer):
             role, view = await in_thread(self._enter)
         except PlayError as error:
             await self.refuse(error)
-            return
         self.version = view["version"]
         await self.send_frame("joined", {"role": role, "state": view})
 

@@ -12,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
+from learning.access import machines_visible
 from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
 
 
@@ -43,6 +44,14 @@ class WholeFilter(django_filters.NumberFilter):
         """The field has one already."""
 
 
+class MachineOrdering(django_filters.OrderingFilter):
+    """An ordering in which no two machines are equal, so that pages neither repeat nor leave out one."""
+
+    def filter(self, qs: QuerySet[Machine], value: Any) -> QuerySet[Machine]:
+        """The machines in this order, those that are equal in order of their making."""
+        return qs.order_by(*map(self.get_ordering_value, value or ()), "pk")
+
+
 class MachineFilter(django_filters.FilterSet):
     """Machines by game, owner, rule and side."""
 
@@ -52,7 +61,7 @@ class MachineFilter(django_filters.FilterSet):
     side = django_filters.CharFilter(method="on_side", help_text="A role such as X or O, or 0 or 1.")
     learns = django_filters.BooleanFilter(help_text="False: those that are frozen.")
     search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
-    ordering = django_filters.OrderingFilter(
+    ordering = MachineOrdering(
         fields=[("pk", "id"), ("name", "name"), ("n_games", "games"), ("created_at", "created_at")]
     )
 
@@ -158,9 +167,10 @@ class RunFilter(django_filters.FilterSet):
         return queryset.filter(_is("machine", value))
 
     def against(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
-        """Those with a stage against this opponent."""
+        """Those with a stage against this opponent; a machine that may not be seen is none that can be asked for."""
         fixed = Q(stages__opponent=value, stages__opponent_machine__isnull=True)
-        return queryset.filter(fixed | _is("stages__opponent_machine", value)).distinct()
+        seen = Q(stages__opponent_machine__in=machines_visible(self.request.user))
+        return queryset.filter(fixed | seen & _is("stages__opponent_machine", value)).distinct()
 
 
 def _is(path: str, ref: str) -> Q:
@@ -172,12 +182,16 @@ def _is(path: str, ref: str) -> Q:
 class ScheduleFilter(django_filters.FilterSet):
     """Schedules by machine, and those that rest."""
 
-    machine = django_filters.CharFilter(field_name="machine__slug", help_text="The slug of a machine.")
+    machine = django_filters.CharFilter(method="of_machine", max_length=80, help_text="Id or slug of a machine.")
     paused = django_filters.BooleanFilter(field_name="task__enabled", exclude=True)
 
     class Meta:
         model = Schedule
         fields: list[str] = []
+
+    def of_machine(self, queryset: QuerySet[Schedule], name: str, value: str) -> QuerySet[Schedule]:
+        """Those of this machine."""
+        return queryset.filter(_is("machine", value))
 
 
 class TournamentFilter(django_filters.FilterSet):

@@ -1,6 +1,7 @@
 """Every address of the site. Paths of the API have no trailing slash; one with it is served too."""
 
 from django.contrib import admin
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import get_template
 from django.urls import include, path, re_path
@@ -23,9 +24,11 @@ def fault(request: HttpRequest) -> HttpResponse:
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django could not read: JSON for programs, its own short page for people. Neither says why: it may leak."""
+    """What Django could not read: JSON for programs, its own short page for people."""
     if request.path.startswith("/api/"):
-        return JsonResponse({"detail": "The request cannot be read.", "code": "malformed"}, status=400)
+        # Other exceptions speak of settings.
+        why = str(exception) if isinstance(exception, BadRequest) else "The request cannot be read."
+        return JsonResponse({"detail": why, "code": "malformed"}, status=400)
     return bad_request(request, exception)
 
 

@@ -299,7 +299,7 @@ def test_a_list_is_narrowed(people: People, owner: Any) -> None:
         assert listed(api, query) == names, query
 
 
-@pytest.mark.parametrize("query", ["side=Z", "ordering=rule", "game=%00"])
+@pytest.mark.parametrize("query", ["side=Z", "ordering=rule"])
 def test_a_list_that_cannot_be_narrowed_so_names_the_parameter(people: People, query: str) -> None:
     assert field_of(people["guest"].get(f"/api/machines?{query}")) == query.partition("=")[0]
 
@@ -315,6 +315,15 @@ def test_a_list_comes_in_pages(people: People) -> None:
         url = answer["next"]
     assert seen == list("01234")
     assert api.get("/api/machines?limit=100000&offset=99999999999999999999999").json()["results"] == []
+
+
+def test_machines_that_are_equal_in_an_ordering_stand_on_one_page_only(people: People) -> None:
+    twins = [machine(name="Twin").pk for _ in range(6)]
+    Machine.objects.filter(pk__in=twins[:3]).update(description="written again, so it lies behind the others")
+    for ordering in ("name", "-name", "games", "-games"):
+        pages = [f"/api/machines?ordering={ordering}&limit=2&offset={offset}" for offset in (0, 2, 4)]
+        listed = [entry["id"] for page in pages for entry in people["guest"].get(page).json()["results"]]
+        assert listed == twins, ordering
 
 
 def test_a_longer_list_takes_no_more_queries(people: People, owner: Any) -> None:
@@ -404,9 +413,7 @@ def test_boxes_are_ordered(people: People, learner: Machine, ordering: str, key:
     assert key(up[0]) < key(down[0])
 
 
-@pytest.mark.parametrize(
-    "query", ["ply=x", "ply=-1", "ply=99999999999999999999", "move_number=1.5", "ordering=box", "search=%00"]
-)
+@pytest.mark.parametrize("query", ["ply=x", "ply=-1", "ply=99999999999999999999", "move_number=1.5", "ordering=box"])
 def test_boxes_that_cannot_be_narrowed_so_name_the_parameter(people: People, learner: Machine, query: str) -> None:
     response = people["guest"].get(f"/api/machines/{learner.pk}/boxes?{query}")
     assert field_of(response) == query.partition("=")[0]

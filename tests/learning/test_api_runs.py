@@ -318,6 +318,14 @@ def test_runs_are_listed_newest_first_and_narrowed(people: dict[str, APIClient],
     assert (wrong.status_code, wrong.json()["detail"].partition(":")[0]) == (400, "status")
 
 
+def test_nobody_finds_out_the_name_of_a_hidden_opponent(people: dict[str, APIClient], owner: Any) -> None:
+    hidden = machine(Side.SECOND, owner=owner, is_public=False, slug="secret")
+    run_of(machine(Side.FIRST, owner=owner), opponent=hidden.slug)
+    for who, count in (("owner", 1), ("staff", 1), ("other", 0), ("guest", 0)):
+        for ref in (hidden.slug, hidden.pk):
+            assert people[who].get(f"{URL}?opponent={ref}").json()["count"] == count
+
+
 def test_a_longer_list_takes_no_more_queries(people: dict[str, APIClient], learner: Machine) -> None:
     counts = []
     for _ in range(2):
