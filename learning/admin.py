@@ -212,9 +212,25 @@ class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
         self.message_user(request, f"{sum(stopped)} of {len(stopped)} were asked to stop; the others were over.")
 
 
+class StagesDecoder(json.JSONDecoder):
+    """JSON that can be kept and shown again: no depth that breaks the reader, no half characters."""
+
+    def decode(self, s: str, *args: Any) -> Any:
+        """What the text says."""
+        try:
+            data = super().decode(s, *args)
+            json.dumps(data, ensure_ascii=False).encode()
+        except (RecursionError, UnicodeEncodeError):
+            raise json.JSONDecodeError("cannot be kept", s[:1], 0) from None
+        return data
+
+
 class ScheduleForm(forms.ModelForm):
     """A schedule as the services take it; what they refuse is said at the form."""
 
+    stages = forms.JSONField(
+        decoder=StagesDecoder, help_text='[{"opponent": "random", "games": 1000, "learns": false}]'
+    )
     crontab = forms.CharField(
         required=False, help_text="Minute, hour, day of month, month, day of week; UTC. Or an interval:"
     )
@@ -231,7 +247,6 @@ class ScheduleForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["stages"].help_text = '[{"opponent": "random", "games": 1000, "learns": false}]'
         if self.instance.pk:
             task = self.instance.task
             self.initial.update(crontab=crontab_text(task), paused=not task.enabled)

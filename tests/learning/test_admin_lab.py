@@ -67,6 +67,8 @@ def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> 
     ("options", "words"),
     [
         ({"crontab": "61 * * * *"}, "cannot be read"),
+        ({"stages": "[" * 50_000}, "Enter a valid JSON"),
+        ({"stages": '[{"opponent": "\\ud800", "games": 1, "learns": false}]'}, "Enter a valid JSON"),
         ({"crontab": ""}, "give one of the two"),
         ({"stages": "[]"}, "This field is required"),
         ({"stages": '[{"opponent": "nobody", "games": 5, "learns": false}]'}, "nobody"),
