@@ -25,7 +25,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from games import services
+from games import services, services_tokens
 from games.exceptions import PlayError, RoomNotFoundError
 from games.forms import TokenForm
 from games.identity import GUEST_KEY, guest_ensure, person_of_request
@@ -181,7 +181,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form, made = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
-            _, made = services.token_make(user=request.user, **form.cleaned_data)
+            _, made = services_tokens.token_make(user=request.user, **form.cleaned_data)
             form = TokenForm()
         except PlayError as error:
             form.add_error(None, str(error))
@@ -195,7 +195,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     try:
-        services.token_revoke(user=request.user, token_id=token_id)
+        services_tokens.token_revoke(user=request.user, token_id=token_id)
     except PlayError as error:
         return refuse(request, error, to="tokens")
     messages.success(request, "That token does not work any more.")

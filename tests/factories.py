@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from games import services
+from games import services, services_tokens
 from games.rules.base import Side
 from games.services import Person, Seated
 from learning.kernels.random_source import RandomSource
@@ -34,7 +34,7 @@ def api_with(account: Any, *scopes: str) -> APIClient:
     """A program that shows a token of the account; without scopes a browser with its session, ``None`` a guest."""
     api = APIClient()
     if scopes:
-        text = services.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
+        text = services_tokens.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
         api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     elif account is not None:
         api.force_login(account)

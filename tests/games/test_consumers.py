@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.utils import timezone
 
-from games import services
+from games import services, services_tokens
 from games.models import ApiToken, Ply, Room
 from games.selectors import room_view
 from games.services import Seated
@@ -196,7 +196,7 @@ async def test_too_many_frames_are_slowed_down() -> None:
 
 
 def token_of(account: Any, *scopes: str) -> str:
-    return services.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
+    return services_tokens.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
 
 
 async def test_a_program_plays_its_accounts_seat_with_a_token_that_may() -> None:
