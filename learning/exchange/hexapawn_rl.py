@@ -12,23 +12,10 @@ from typing import Any
 from learning.exchange import json_text
 from learning.exchange.document import MAX_TEXT, Entry, MachineData, Wanted, machine_from, whole_number, words
 from learning.exchange.errors import ExchangeError, shown
-from learning.machines.rule import MAX_BEADS, BoxSet, FinalLoss, FinalWin, OpenBoxes, Rule, WhenEmpty
+from learning.machines.presets import PRESETS
+from learning.machines.rule import MAX_BEADS
 
-RULE = Rule(
-    initial=(1,),
-    win=3,
-    draw=0,
-    loss=-1,
-    final_win=FinalWin.SOLE,
-    final_loss=FinalLoss.REMOVE,
-    floor=1,
-    cap=100,
-    when_empty=WhenEmpty.RESIGN,
-    punish_previous_on_resign=True,
-    merge_symmetric_moves=False,
-    box_set=BoxSet.ALL,
-    open_boxes=OpenBoxes.WHEN_MET,
-)
+RULE = PRESETS["hexapawn-rl"].rule
 """How that program learns, by its own description."""
 
 
