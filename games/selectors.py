@@ -86,8 +86,9 @@ def seats_read(match: Match) -> list[Seat]:
 
 
 def swap_allowed(seats: list[Seat]) -> bool:
-    """Whether every automated player among the seats could play the other side."""
-    return all(PLAYERS[s.player].can_sit(s, Side(s.side).other) for s in seats if not s.is_human)
+    """Whether somebody sits here, and every automated player among the seats could play the other side."""
+    anybody = any(seat.is_human for seat in seats)
+    return anybody and all(PLAYERS[s.automaton].can_sit(s, Side(s.side).other) for s in seats if s.automaton)
 
 
 def role_of(match: Match, side: int) -> str:
@@ -144,16 +145,28 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
                 "role": roles[seat.side],
                 "side": seat.side,
                 "kind": seat.player,
+                "takes_over": bool(seat.takes_over),
                 "name": seat.name,
                 "taken": not seat.is_free,
-                "machine": None if seat.is_human else PLAYERS[seat.player].describe(seat),
+                "machine": PLAYERS[seat.automaton].describe(seat) if seat.automaton else None,
             }
             for seat in seats
         ],
         "moves": moves,
         "can_swap": swap_allowed(seats),
+        "exhibition": room.is_exhibition,
         "learning": _insight(match, seats),
     }
+
+
+def machines_managed(room: Room, user: Any) -> list[Any]:
+    """The ids of those machines at the board that the account may change."""
+    if not user.is_authenticated:
+        return []
+    seats = [seat for seat in match_latest(room).seats.all() if seat.automaton]
+    managed = [seat for seat in seats if PLAYERS[seat.automaton].manages(seat, user)]
+    machines = [PLAYERS[seat.automaton].describe(seat) for seat in managed]
+    return [machine["id"] for machine in machines if machine]
 
 
 def _outcome(match: Match) -> dict[str, Any]:
@@ -163,8 +176,8 @@ def _outcome(match: Match) -> dict[str, Any]:
 
 def _insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     """The first word any automated player has to say of how it chose."""
-    for slug in sorted({seat.player for seat in seats if not seat.is_human}):
-        insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.player == slug])
+    for slug in sorted({seat.automaton for seat in seats} - {""}):
+        insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.automaton == slug])
         if insight is not None:
             return insight
     return None

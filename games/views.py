@@ -29,7 +29,7 @@ from games import services, services_tokens
 from games.exceptions import PlayError, RoomNotFoundError
 from games.forms import TokenForm
 from games.identity import GUEST_KEY, guest_ensure, person_of_request
-from games.selectors import game_view, token_list_of
+from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
@@ -96,15 +96,17 @@ def room_join(request: HttpRequest) -> HttpResponse:
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
     """The match page: for players and for everybody who watches."""
     try:
-        room, role, state = services.room_enter(code=code, person=person_of_request(request))
+        entered = services.room_enter(code=code, person=person_of_request(request))
     except RoomNotFoundError as error:
         return render(request, "404.html", {"reason": str(error)}, status=404)
     context = {
-        "room": room.code,
-        "role": role,
-        "state": state,
-        "game": game_view(room.rules),
-        "share_url": request.build_absolute_uri(room.get_absolute_url()),
+        "room": entered.room.code,
+        "role": entered.role,
+        "is_host": entered.is_host,
+        "state": entered.view,
+        "managed": machines_managed(entered.room, request.user),
+        "game": game_view(entered.room.rules),
+        "share_url": request.build_absolute_uri(entered.room.get_absolute_url()),
     }
     return render(request, "games/room.html", context)
 

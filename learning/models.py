@@ -307,7 +307,7 @@ class Change(models.Model):
 
 
 class MachineSeat(models.Model):
-    """Which machine sits in an automated seat of a match."""
+    """Which machine sits in a seat of a match, or has its seat taken over by a person."""
 
     seat = models.OneToOneField(Seat, primary_key=True, on_delete=models.CASCADE, related_name="machine_seat")
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="machine_seats")
