@@ -129,3 +129,30 @@ class PrintRefusedError(PlayError):
     """This cannot be printed."""
 
     code = "print_refused"
+
+
+class ExperimentNotFoundError(PlayError):
+    """There is no such experiment."""
+
+    code = "experiment_not_found"
+    status = 404
+
+
+class ExperimentRefusedError(PlayError):
+    """This experiment cannot be run."""
+
+    code = "experiment_refused"
+
+
+class ExperimentQuotaError(PlayError):
+    """As many experiments are going on as there may be at once. Wait for one to end, then try again."""
+
+    code = "experiment_quota"
+    status = 409
+
+
+class NotYourExperimentError(PlayError):
+    """Somebody else began this. Only they can stop it."""
+
+    code = "not_your_experiment"
+    status = 403

@@ -3,11 +3,12 @@
 from django.urls import path, re_path
 
 from learning.api import exchange as api_exchange
+from learning.api import experiments as api_experiments
 from learning.api import machines as api_machines
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import exchange, lab, pages, runs, schedules, tournaments
+from learning.views import exchange, experiments, lab, pages, runs, schedules, tournaments
 
 urlpatterns = [
     path("", pages.lobby, name="lobby"),
@@ -71,4 +72,17 @@ urlpatterns = [
         name="api-tournament",
     ),
     re_path(r"^api/tournaments/(?P<tournament_id>\d{1,18})/cancel/?$", api_tournaments.TournamentCancelView.as_view()),
+    # Experiments
+    path("experiments", experiments.experiment_list, name="experiments"),
+    path("experiments/<slug:slug>", experiments.experiment_page, name="experiment"),
+    path("experiments/runs/<int:run_id>/cancel", experiments.experiment_cancel, name="experiment_cancel"),
+    path("experiments/runs/<int:run_id>/result.csv", experiments.experiment_csv, name="experiment_csv"),
+    re_path(r"^api/experiments/?$", api_experiments.ExperimentListView.as_view(), name="api-experiments"),
+    re_path(r"^api/experiment-runs/?$", api_experiments.ExperimentRunListView.as_view(), name="api-experiment-runs"),
+    re_path(
+        r"^api/experiment-runs/(?P<run_id>\d{1,18})/?$",
+        api_experiments.ExperimentRunView.as_view(),
+        name="api-experiment-run",
+    ),
+    re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
 ]

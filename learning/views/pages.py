@@ -29,6 +29,7 @@ from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
 from learning.machines.presets import PRESETS
 from learning.models import Lesson, LessonKind, Machine
+from learning.selectors_experiments import experiments_about
 
 LOBBY_MACHINES = 12
 HISTORY_PAGE = 50
@@ -87,6 +88,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "is_public": machine.is_public,
         "runs": selectors.run_list_open(machine),
         "recent": [lesson_line(lesson) for lesson in selectors.lesson_list_recent(machine)],
+        "experiments": experiments_about(machine.preset),
     }
     return render(request, "learning/machine.html", context)
 
