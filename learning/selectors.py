@@ -220,7 +220,7 @@ def box_get(machine: Machine, text: str) -> Box:
     """
     cabinet = machine.cabinet
     try:
-        position = cabinet.game.decode(text)
+        position = cabinet.game.decode_as(text, cabinet.side)
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     key = cabinet.game.encode(cabinet.box_position(position))
@@ -242,7 +242,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     cabinet = machine.cabinet
     game = cabinet.game
     try:
-        position = game.decode(text)
+        position = game.decode_as(text, Side(machine.side))
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     if game.is_terminal(position):
@@ -298,7 +298,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     """
     game = machine.rules
     try:
-        position = game.decode(text)
+        position = game.decode_as(text, Side(machine.side))
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     outcome, side = game.outcome(position), game.side_to_move(position)

@@ -13,7 +13,7 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
-from games.rules.errors import IllegalMoveError, InvalidPositionError
+from games.rules.errors import IllegalMoveError
 
 
 class Side(IntEnum):
@@ -165,16 +165,16 @@ class Game(ABC, Generic[PositionT, MoveT]):
         """
 
     def decode_as(self, text: str, side: Side) -> PositionT:
-        """The position that a text stands for where ``side`` is to move; the text may leave that out.
+        """The position that a text stands for, in which ``side`` is to move if the text leaves that out.
 
         Raises:
-            InvalidPositionError: the text is not a position that this game can reach, or it is the other side's turn.
+            InvalidPositionError: as for :meth:`decode`.
         """
-        position = self.decode(text)
-        if self.side_to_move(position) is not side:
-            names = self.layout.role_names
-            raise InvalidPositionError(f"in {text!r} {names[side.other]} are to move, not {names[side]}")
-        return position
+        return self.decode(text)
+
+    def encode_short(self, position: PositionT) -> str:
+        """The shortest text that :meth:`decode_as` reads, as programs write it that know the side."""
+        return self.encode(position)
 
     @abstractmethod
     def format_move(self, move: MoveT) -> str:

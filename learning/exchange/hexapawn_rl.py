@@ -1,7 +1,7 @@
 """The save file of HexapawnRL: ``{"memory": {position: {validMoves, confidenceScores}}}``.
 
-It holds texts of positions and moves, so it is written for any game. A move that was taken out of play is not
-listed; ``level`` says how many there were.
+It holds texts of positions and moves, so it is written for any game; of a game whose side to move that program knows,
+without the side. A move that was taken out of play is not listed; ``level`` says how many there were.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def dump(data: MachineData) -> str:
     game, cabinet = data.game, data.cabinet
     memory = {}
     for box in data.boxes:
-        printed = cabinet.printed_moves(game.decode(box.position))
+        position = game.decode(box.position)
+        printed = cabinet.printed_moves(position)
         kept = [(game.format_move(move), count) for move, count in zip(printed, box.beads, strict=True) if count]
-        memory[box.position] = {
+        memory[game.encode_short(position)] = {
             "validMoves": [move for move, _ in kept],
             "confidenceScores": [count for _, count in kept],
         }

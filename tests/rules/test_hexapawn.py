@@ -192,8 +192,8 @@ def test_a_text_may_leave_the_side_out_where_it_is_known():
     assert GAME.decode_as("ooo---OOO:1", Side.FIRST) == GAME.initial_position()
     with pytest.raises(InvalidPositionError, match="no game can reach"):
         GAME.decode_as("ooo---OOO", Side.SECOND)
-    with pytest.raises(InvalidPositionError, match="white pawns are to move, not black pawns"):
-        GAME.decode_as("ooo---OOO:1", Side.SECOND)
+    assert GAME.decode_as("ooo---OOO:1", Side.SECOND) == GAME.initial_position()
+    assert GAME.decode_as(GAME.encode_short(GAME.initial_position()), Side.FIRST) == GAME.initial_position()
 
 
 @pytest.mark.parametrize("text", ["b1", "b1b2b3", "d1d2", "b1b9", "B1B2", "b1 b2"])

@@ -139,7 +139,10 @@ class Hexapawn(Game[Position, Move]):
 
     def decode_as(self, text: str, side: Side) -> Position:
         """As in the base, and the text may leave the side out, as HexapawnRL does."""
-        return super().decode_as(text if ":" in text else f"{text}:{SIDES[side]}", side)
+        return self.decode(text if ":" in text else f"{text}:{SIDES[side]}")
+
+    def encode_short(self, position: Position) -> str:
+        return position.board
 
     def format_move(self, move: Move) -> str:
         return self.layout.cells[move.start].id + self.layout.cells[move.end].id
