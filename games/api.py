@@ -68,8 +68,8 @@ class GameListView(PublicView):
 
     @extend_schema(operation_id="games_list", responses={200: {"type": "object"}})
     def get(self, request: Request) -> Response:
-        """The games, with layout and opponents."""
-        games = [game_view(game) for game in GAMES.values()]
+        """The games, with layout and opponents; of each family the usual one, with the slugs of its variants."""
+        games = [game_view(game) for game in GAMES.values() if game.slug == game.family]
         return Response({"count": len(games), "next": None, "previous": None, "results": games})
 
 

@@ -44,6 +44,10 @@ class SeatPlayer(ABC):
         """Whether it can play this game."""
         return True
 
+    def name_in(self, game: Game[Any, Any]) -> str:
+        """What it is called in this game."""
+        return self.name
+
     @abstractmethod
     def sit(self, seat: Seat, machine: str) -> None:
         """Take a seat that is already stored: set its ``player`` and ``name``, attach what is needed.

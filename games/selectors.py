@@ -13,9 +13,10 @@ from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
-from games.models import CODE_FORM, ApiToken, Match, MatchStatus, Room, Seat
+from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Room, Seat
 from games.players import PLAYERS
 from games.rules.base import Game, Side
+from games.rules.registry import family_games
 
 WAITS_FOR = timedelta(hours=1)
 """How long the lobby offers a seat that nobody has taken; the link goes on working."""
@@ -188,6 +189,18 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
     layout = game.layout
     return {
         "slug": game.slug,
+        "family": game.family,
+        "variant": game.variant,
+        "variants": [
+            {
+                "slug": one.slug,
+                "name": one.name,
+                "variant": one.variant,
+                "columns": one.layout.columns,
+                "rows": one.layout.rows,
+            }
+            for one in family_games(game.family)
+        ],
         "name": game.name,
         "summary": game.summary,
         "start": game.encode(game.initial_position()),
@@ -206,19 +219,20 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
                 {"id": cell.id, "name": cell.name, "mark": cell.mark, "x": cell.x, "y": cell.y} for cell in layout.cells
             ],
         },
-        "opponents": opponent_list(),
+        "opponents": opponent_list(game),
     }
 
 
-def opponent_list() -> list[dict[str, str]]:
-    """The opponents that can be asked for by name, a human first."""
-    human = {"slug": "human", "name": "A friend", "summary": "Send a link, and play each other."}
-    listed = [
-        {"slug": player.slug, "name": player.name, "summary": player.summary}
-        for player in PLAYERS.values()
-        if player.listed
-    ]
-    return [human, *listed]
+def opponent_list(game: Game[Any, Any]) -> list[dict[str, str]]:
+    """The opponents that can be asked for by name in a game, a human first."""
+    human = {"slug": HUMAN, "name": "A friend", "summary": "Send a link, and play each other."}
+    return [human, *player_list(game)]
+
+
+def player_list(game: Game[Any, Any]) -> list[dict[str, str]]:
+    """The automated players that can be asked for by name in a game."""
+    playing = [player for player in PLAYERS.values() if player.listed and player.plays(game)]
+    return [{"slug": player.slug, "name": player.name_in(game), "summary": player.summary} for player in playing]
 
 
 def _open_matches(status: MatchStatus, within: timedelta) -> QuerySet[Match]:

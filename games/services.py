@@ -94,19 +94,21 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def opponent_find(slug: str, *, game: str) -> SeatPlayer | None:
-    """The automated player of this name, ``None`` for a human.
+def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
+    """Who is meant by the name of an opponent or by a machine's id; ``None`` for a human.
 
     Raises:
         MalformedError: there is no such opponent for the game.
     """
-    if slug == HUMAN:
+    if text == HUMAN:
         return None
-    player = PLAYERS.get(slug)
+    if text.isascii() and text.isdigit():
+        return PLAYERS[MACHINE], text
+    player = PLAYERS.get(text)
     if player is None or not player.plays(game_get(game)):
         known = ", ".join([HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(game_get(game)))])
-        raise exceptions.MalformedError(f"opponent: {slug!r} is not one of {known} for {game}")
-    return player
+        raise exceptions.MalformedError(f"opponent: {text!r} is not one of {known} for {game}")
+    return player, machine
 
 
 def player_find(field: str, text: str, *, game: str) -> Asked:
@@ -144,7 +146,7 @@ def room_create(
     Args:
         person: who asks.
         game: slug of the game.
-        opponent: an automated player, or ``human`` for a free seat.
+        opponent: an automated player, a machine by id, or ``human`` for a free seat.
         side: the side to sit on.
         machine: which machine is the opponent, by id or slug, where ``machine`` is asked for.
         fresh: whether machines are copied for this room; otherwise they keep learning themselves.
@@ -394,12 +396,12 @@ def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
         both = {Side.FIRST: room.first, Side.SECOND: room.second}
         return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}
     asked = {}
-    opponent = opponent_find(room.opponent, game=room.game)
+    opponent = opponent_find(room.opponent, game=room.game, machine=room.machine)
     for side in Side:
         if side in humans and room.takes_over:
             asked[side] = player_find("takes_over", room.takes_over, game=room.game)
         elif side not in humans and opponent is not None:
-            asked[side] = (opponent, room.machine)
+            asked[side] = opponent
     return asked
 
 

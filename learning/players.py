@@ -276,11 +276,16 @@ class HousePlayer(MachinePlayer):
 
     slug = "menace"
     name = "MENACE"
-    summary = "Michie's matchboxes. They learn from every game."
+    summary = "Matchboxes of the house. They learn from every game."
     listed = True
 
     def plays(self, game: Game[Any, Any]) -> bool:
         return any(house_machine(game.slug, side) for side in Side)
+
+    def name_in(self, game: Game[Any, Any]) -> str:
+        """The shortest of its machines' names: it is the one on their box."""
+        names = [house.name for side in Side if (house := house_machine(game.slug, side)) is not None]
+        return min(names, key=len, default=self.name)
 
     def only_side(self, machine: str) -> Side | None:
         return None

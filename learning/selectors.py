@@ -23,7 +23,7 @@ from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import format_get
 from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace, Result
-from learning.machines.registry import house_machine
+from learning.machines.registry import HOUSE, house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import (
     Box,
@@ -79,6 +79,12 @@ def machine_of_house(game: str, side: Side) -> Machine | None:
     """The house's machine for a side of a game, if it has been made."""
     house = house_machine(game, side)
     return None if house is None else Machine.objects.filter(slug=house.slug).first()
+
+
+def machines_of_house() -> dict[tuple[str, Side], Machine]:
+    """The house's machines that have been made, by game and side; one query."""
+    made = {machine.slug: machine for machine in Machine.objects.filter(slug__in=[house.slug for house in HOUSE])}
+    return {(house.game, house.side): made[house.slug] for house in HOUSE if house.slug in made}
 
 
 def machine_list_public() -> QuerySet[Machine]:

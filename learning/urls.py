@@ -8,10 +8,11 @@ from learning.api import machines as api_machines
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import exchange, experiments, lab, pages, runs, schedules, tournaments
+from learning.views import exchange, experiments, lab, pages, play, runs, schedules, tournaments
 
 urlpatterns = [
     path("", pages.lobby, name="lobby"),
+    path("play/<slug:slug>", play.play_page, name="play"),
     path("account", pages.account, name="account"),
     path("machines/<int:machine_id>", pages.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),
@@ -26,6 +27,7 @@ urlpatterns = [
     path("machines/<int:machine_id>/reset", lab.machine_reset, name="machine_reset"),
     path("machines/<int:machine_id>/delete", lab.machine_delete, name="machine_delete"),
     path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
+    path("machines/<int:machine_id>/train-together", runs.run_together, name="run_together"),
     path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
     path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
     path("machines/<int:machine_id>/why", lab.why, name="why"),

@@ -75,6 +75,22 @@ def _run_begin(request: HttpRequest, machine: Machine, chosen: list[dict[str, An
     return redirect("run", run.pk)
 
 
+@login_required
+@require_POST
+def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Let a machine and another one play each other; the other learns too where the account may train it."""
+    try:
+        machine = machine_for(request.user, machine_id, to="train")
+        other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
+        learns = other.learns and is_master(request.user, other)
+        games = request.POST.get("games", "")
+        stage = services.Stage(str(other.pk), int(games) if games.isascii() and games.isdigit() else 0, learns=learns)
+        run = services.training_run_request(user=request.user, machine=str(machine.pk), stages=[stage])
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return redirect("run", run.pk)
+
+
 @require_GET
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """How far a run is, how fast, how long still, and its curve; live over its socket."""

@@ -198,6 +198,7 @@ export class Wall {
   /** Lines and pieces as few paths: a wall has thousands of them. */
   #shape(box) {
     const paths = { 0: "", 1: "" };
+    const men = ["", ""];
     const { centres } = turned(this.layout);
     const rest = [];
     box.board.forEach((piece, cell) => {
@@ -205,11 +206,13 @@ export class Wall {
       const [x, y] = [100 * centres[cell].x, 100 * centres[cell].y];
       if (piece === "X") paths[0] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
       else if (piece === "O") paths[1] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
+      else if (this.layout.roles.includes(piece)) men[this.layout.roles.indexOf(piece)] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
       else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
     const still = { "vector-effect": "non-scaling-stroke" };
     return [
       svg("path", { class: "wall-grid", d: this.grid, ...still }),
+      ...men.map((d, side) => d && svg("path", { class: `wall-man wall-man-${side}`, d, ...still })),
       paths[0] && svg("path", { class: "wall-mark", d: paths[0], ...still }),
       paths[1] && svg("path", { class: "wall-mark wall-mark-1", d: paths[1], ...still }),
       ...rest,
