@@ -71,10 +71,13 @@ class Figure:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the value lies where the published one would have it; ``None`` where nothing is to be compared."""
+        """Whether the interval reaches into the published range; ``None`` where nothing is to be compared."""
         if self.published is None or self.published.low is None or self.published.high is None:
             return None
-        return self.value is not None and self.published.low <= self.value <= self.published.high
+        if self.value is None:
+            return False
+        low, high = (self.value if edge is None else edge for edge in (self.low, self.high))
+        return low <= self.published.high and high >= self.published.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ class Experiment(ABC):
         edition: raised whenever the same seed would give another result, so that nothing old is taken for new.
         question: what is asked, in a sentence.
         story: what is done, in words a child understands; paragraphs with an empty line between them.
+        finding: what we found with the seed and the parameters it has, in the same words.
         science: the same in the field's terms, with every definition.
         presets: the machines it is about.
     """
@@ -144,6 +148,7 @@ class Experiment(ABC):
     name: ClassVar[str]
     question: ClassVar[str]
     story: ClassVar[str]
+    finding: ClassVar[str]
     science: ClassVar[str]
     game: ClassVar[str]
     presets: ClassVar[tuple[str, ...]]

@@ -78,6 +78,10 @@ class Gardner(Experiment):
     Here it plays somebody who moves at random, until there is no way left to beat it. Then a new HER
     begins. We count how many games each of them played, and how many it lost.
     """
+    finding = """
+    Gardner was right: a machine needs about 11 losses, nearly always from 9 to 14. How many
+    games that takes is luck, since it has to meet somebody who finds its mistakes.
+    """
     science = """
     Preset gardner-her as second player on 3 × 3: one bead for each move in every box, the last move of a
     lost game removed, an empty box resigns and the move before it counts as the last. Machine number i

@@ -65,9 +65,9 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "experiment": {
             **_head(experiment),
             "story": experiment.story.strip().split("\n\n"),
+            "finding": experiment.finding.strip(),
             "science": experiment.science.strip().split("\n\n"),
             "presets": [PRESETS[preset].name for preset in experiment.presets],
-            "sources": sorted({figure["source"] for figure in _figures(run) if figure["source"]}),
         },
         "form": form,
         "run": _line(run, experiment) if run is not None else None,
@@ -144,12 +144,12 @@ def _head(experiment: Experiment) -> dict[str, Any]:
 
 def _line(run: ExperimentRun, experiment: Experiment) -> dict[str, Any]:
     """A run as a line of a list and as the head of its result."""
-    labels = {parameter.name: parameter.label for parameter in experiment.parameters}
+    chosen = [(p.label, run.parameters[p.name]) for p in experiment.parameters if p.name in run.parameters]
     return {
         "id": run.pk,
         "url": run.get_absolute_url(),
         "seed": run.seed,
-        "settings": [f"{labels.get(name, name)}: {value:,}" for name, value in run.parameters.items()],
+        "settings": [f"{label}: {value:,}" for label, value in chosen],
         "status": run.status,
         "status_words": run.get_status_display(),
         "percent": int(100 * run.progress),
@@ -181,7 +181,9 @@ def _figures(run: ExperimentRun | None) -> list[dict[str, Any]]:
 def _words(unit: str, value: float | None) -> str:
     if value is None:
         return "not yet"
-    return _share(value) if unit == Unit.SHARE else f"{round(value, 1):,g}"
+    if unit == Unit.SHARE:
+        return _share(value)
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def _interval(figure: dict[str, Any]) -> str:
