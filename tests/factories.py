@@ -9,12 +9,14 @@ from rest_framework.test import APIClient
 from games import services, services_tokens
 from games.rules.base import Side
 from games.services import Person, Seated
+from learning.experimenter import experiment_claim, experiment_execute
 from learning.kernels.random_source import RandomSource
 from learning.machines.registry import HOUSE
-from learning.models import Machine
+from learning.models import ExperimentRun, Machine
 from learning.opponents.registry import OPPONENTS
 from learning.runner import run_claim, run_execute
 from learning.services import Stage, machine_create, training_run_start
+from learning.services_experiments import experiment_request
 from learning.training.batch import train
 from learning.training.memory import Memory
 
@@ -72,6 +74,16 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
     memory = Memory.fresh(table_of(learner))
     train(memory, OPPONENTS[opponent], games, RandomSource(seed))
     return memory
+
+
+def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
+    """Run an experiment through the one road; the run with its result."""
+    run = experiment_request(person=None, experiment=slug, seed=seed, parameters=parameters, enqueue=False)
+    claimed = experiment_claim(run.pk)
+    assert claimed is not None
+    experiment_execute(claimed)
+    run.refresh_from_db()
+    return run
 
 
 def room(opponent: str = "perfect", who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
