@@ -38,6 +38,13 @@ class MachineTaughtError(PlayError):
     status = 409
 
 
+class GameTooLargeError(PlayError):
+    """This game has too many positions for what was asked."""
+
+    code = "game_too_large"
+    status = 400
+
+
 class RunNotFoundError(PlayError):
     """There is no such training run."""
 

@@ -21,6 +21,7 @@ from learning.exceptions import BoxNotFoundError, MachineFileError, MachineNotFo
 from learning.exchange.document import BoxData, MachineData, boxes_sorted
 from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import format_get
+from learning.kernels.random_source import RandomSource
 from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace, Result
 from learning.machines.registry import HOUSE, house_machine
@@ -41,15 +42,17 @@ from learning.opponents.registry import OPPONENTS
 from learning.printing.errors import PrintingError
 from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.storage import memory_load
-from learning.training.memory import Memory
+from learning.training.open_memory import AnyMemory, OpenMemory
 from learning.training.strength import against_opponent, visit_probability, worst_case
 from learning.training.tables import boxes_compile
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
+SAMPLE_GAMES = 100
+"""How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
 
-Strength = dict[str, dict[str, float]]
-"""Chances of win, draw and loss by opponent."""
+Strength = dict[str, dict[str, Any]]
+"""Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""
 
 
 def machine_find(ref: str) -> Machine:
@@ -115,21 +118,30 @@ def machine_brief(machine: Machine) -> dict[str, Any]:
 
 
 def machine_strength(machine: Machine) -> Strength:
-    """Exact win, draw and loss against random, win-block and perfect play and in the worst case.
+    """Win, draw and loss against random, win-block and perfect play and in the worst case: exact, or a sample.
 
     Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
     """
     key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
     strength: Strength | None = cache.get(key)
     if strength is None:
-        strength = strength_of(memory_load(machine))
+        strength = strength_of(memory_load(machine), RandomSource(machine.n_lessons))
         cache.set(key, strength, STRENGTH_CACHE_S)
     return strength
 
 
-def strength_of(memory: Memory) -> Strength:
-    """Exact win, draw and loss of a memory against each opponent of the page, and in the worst case."""
-    exact = {slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS}
+def strength_of(memory: AnyMemory, rng: RandomSource) -> Strength:
+    """Win, draw and loss of a memory against each opponent of the page.
+
+    Exact, and then in the worst case too. Of a game too large to sum over the shares in :data:`SAMPLE_GAMES` games,
+    taken from ``rng``, against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
+    """
+    opponents = {slug.replace("-", "_"): OPPONENTS[slug] for slug in STRENGTH_OPPONENTS}
+    if isinstance(memory, OpenMemory):
+        game = memory.machine.game
+        able = {name: opponent for name, opponent in opponents.items() if opponent.plays(game)}
+        return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
+    exact = {name: against_opponent(memory, opponent) for name, opponent in opponents.items()}
     exact["worst"] = worst_case(memory)
     return {name: asdict(expected) for name, expected in exact.items()}
 
@@ -177,23 +189,36 @@ def box_list_view(machine: Machine) -> list[dict[str, Any]]:
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
     """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
-    printed, slots, pieces = _printed(machine.cabinet)
-    visits = visit_probabilities(machine)
-    rows = machine.boxes.order_by("ply", "position").values_list(
-        "position", "move_number", "ply", "start", "beads", "draws"
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "move_number", "ply", "start", "beads", "draws"
+        )
     )
-    boxes = [(*row, *printed[row[0]], visits.get(row[0], 0.0)) for row in rows]
+    cabinet = machine.cabinet
+    if cabinet.game.enumerable:
+        printed, slots, pieces = _printed_all(cabinet)
+    else:
+        printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
+    visits = visit_probabilities(machine)
+    boxes = [(*row, *printed[row[0]], None if visits is None else visits.get(row[0], 0.0)) for row in rows]
     return {"slots": slots, "pieces": pieces, "boxes": boxes}
 
 
+Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
+
+
 @lru_cache(maxsize=32)
-def _printed(cabinet: Cabinet) -> tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]:
+def _printed_all(cabinet: Cabinet) -> Printed:
+    return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
+
+
+def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
     """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
     slots: dict[str, int] = {}
     pieces: dict[str | None, int] = {}
     views: list[Any] = []
     printed = {}
-    for key in boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys:
+    for key in keys:
         position = cabinet.game.decode(key)
         places = []
         for view in slots_view(cabinet, position):
@@ -351,10 +376,10 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
         return dict(cursor.fetchall())
 
 
-def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float]:
+def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
     """The exact chance that a game against a fixed opponent opens each box, by position.
 
-    Kept in the cache under the machine's last lesson, as its strength is.
+    Kept in the cache under the machine's last lesson, as its strength is. ``None`` where the game is too large to know.
 
     Raises:
         MalformedError: there is no such opponent.
@@ -365,6 +390,8 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
         memory = memory_load(machine)
+        if isinstance(memory, OpenMemory):
+            return None
         chances = visit_probability(memory, OPPONENTS[opponent])
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
         cache.set(key, visits, STRENGTH_CACHE_S)

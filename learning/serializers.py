@@ -228,21 +228,31 @@ class BoxDetailSerializer(serializers.Serializer[Any]):
     history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")
 
 
+class IntervalField(serializers.ListField):
+    """From and to."""
+
+    child = serializers.FloatField()
+
+
 class ChancesSerializer(serializers.Serializer[Any]):
-    """Chances of win, draw and loss."""
+    """Chances of win, draw and loss; or, of a game too large for that, the shares of a sample."""
 
     win = serializers.FloatField()
     draw = serializers.FloatField()
     loss = serializers.FloatField()
+    games = serializers.IntegerField(required=False, help_text="Of a sample: how many games it is the result of.")
+    win_interval = IntervalField(required=False, help_text="Of a sample: the 95 % Wilson interval.")
+    draw_interval = IntervalField(required=False)
+    loss_interval = IntervalField(required=False)
 
 
 class StrengthSerializer(serializers.Serializer[Any]):
-    """Exact chances against each opponent, and in the worst case."""
+    """Exact chances against each opponent, and in the worst case; of a game too large for that, a sample."""
 
     random = ChancesSerializer()
     win_block = ChancesSerializer()
-    perfect = ChancesSerializer()
-    worst = ChancesSerializer()
+    perfect = ChancesSerializer(required=False, help_text="Only where it is exact.")
+    worst = ChancesSerializer(required=False, help_text="Only where it is exact.")
 
 
 class StageSerializer(StrictSerializer):

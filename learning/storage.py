@@ -6,18 +6,21 @@ Every function that writes must be called inside a transaction that holds the ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db import connection
 from django.db.models import F
-from numpy.typing import NDArray
 
 from games.rules.base import Side
 from learning.machines.rule import OpenBoxes
 from learning.models import Box, Change, Lesson, LessonKind, Machine
-from learning.training.memory import Memory
+from learning.training.memory import Memory, TouchedBox
+from learning.training.open_memory import AnyMemory, Fetch, OpenMemory
 from learning.training.tables import BoxTable, boxes_compile
+
+FETCHED_AT_ONCE = 50_000
+"""Of a game too large for a table, up to so many boxes are read at once; beyond it each is when it is met."""
 
 
 def machine_lock(*ids: int) -> list[Machine]:
@@ -35,15 +38,26 @@ def table_of(machine: Machine) -> BoxTable:
     return boxes_compile(machine.rules, Side(machine.side), machine.learning_rule)
 
 
-def memory_load(machine: Machine) -> Memory:
+def memory_load(machine: Machine) -> AnyMemory:
     """The machine's memory as it stands in the database."""
     rows = Box.objects.filter(machine=machine).values_list("position", "beads", "draws")
-    return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
+    if machine.rules.enumerable:
+        return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
+    fetch: Fetch
+    if rows.count() <= FETCHED_AT_ONCE:
+        fetch = {position: (beads, draws) for position, beads, draws in rows.iterator(chunk_size=5000)}.get
+    else:
+        fetch = partial(_box_fetch, machine.pk)
+    return OpenMemory.load(machine.rules, Side(machine.side), machine.learning_rule, fetch, n_removed=machine.n_removed)
+
+
+def _box_fetch(machine_id: int, key: str) -> tuple[list[int], list[int]] | None:
+    return Box.objects.filter(machine_id=machine_id, position=key).values_list("beads", "draws").first()
 
 
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
     """Store every box of a machine that has none yet."""
-    _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    _boxes_upsert(machine, memory.boxes(range(memory.table.n_boxes)))
 
 
 def boxes_reset(machine: Machine) -> None:
@@ -55,7 +69,7 @@ def boxes_reset(machine: Machine) -> None:
         Box.objects.filter(machine=machine).delete()
         return
     memory = Memory.fresh(table_of(machine))
-    _boxes_upsert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    boxes_lay_out(machine, memory)
     # What was laid out first in a copy, or brought by an import, is no start of this one.
     Box.objects.filter(machine=machine).update(start=F("beads"))
 
@@ -75,27 +89,18 @@ def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Se
             copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(draws)))
 
 
-def boxes_store(machine: Machine, memory: Memory, before: Memory, lesson: Lesson) -> list[int]:
-    """Store the boxes that differ from ``before``, and the lesson's change of each; the boxes (of the table) stored."""
-    touched = memory.changed_boxes(before)
+def boxes_store(machine: Machine, touched: Sequence[TouchedBox], lesson: Lesson) -> None:
+    """Store the boxes that training touched, and the lesson's change of each."""
     if not touched:
-        return []
-    table = memory.table
-    ids = _boxes_upsert(machine, memory, touched, start=table.initial)
-    deltas = memory.beads - before.beads
-    changes = (
-        (lesson.pk, ids[table.keys[box]], deltas[slots].tolist(), memory.beads[slots].tolist())
-        for box in touched
-        for slots in (memory.slots(box),)
-        if deltas[slots].any()
-    )
+        return
+    ids = _boxes_upsert(machine, touched)
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY learning_change (lesson_id, box_id, deltas, after) FROM STDIN") as copy,
     ):
-        for change in changes:
-            copy.write_row(change)
-    return touched
+        for box in touched:
+            if any(box.deltas):
+                copy.write_row((lesson.pk, ids[box.position], box.deltas, box.beads))
 
 
 def lesson_open(machine: Machine, kind: LessonKind, *, tally: tuple[int, int, int] = (0, 0, 0), **cause: Any) -> Lesson:
@@ -127,17 +132,13 @@ def changes_record(lesson: Lesson, boxes: Iterable[tuple[Box, Sequence[int], int
     )
 
 
-def _boxes_upsert(
-    machine: Machine, memory: Memory, boxes: Sequence[int], *, start: NDArray[np.int32]
-) -> dict[str, int]:
+def _boxes_upsert(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int]:
     """Insert or update the rows of these boxes in one statement; the row's id by position.
 
     Arrays of arrays do not unnest into arrays, so each box's numbers travel as the text of an array.
     """
-    table = memory.table
-    game = table.cabinet.game
-    keys = [table.keys[box] for box in boxes]
-    slots = [memory.slots(box) for box in boxes]
+    cabinet = machine.cabinet
+    positions = [cabinet.game.decode(box.position) for box in boxes]
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
@@ -149,12 +150,16 @@ def _boxes_upsert(
             " RETURNING position, id",
             [
                 machine.pk,
-                keys,
-                [game.ply(game.decode(key)) for key in keys],
-                (table.move_number[list(boxes)] + 1).tolist(),
+                [box.position for box in boxes],
+                [cabinet.game.ply(position) for position in positions],
+                [cabinet.move_number(position) + 1 for position in positions],
                 *(
-                    [f"{{{','.join(map(str, numbers[s].tolist()))}}}" for s in slots]
-                    for numbers in (start, memory.beads, memory.draws)
+                    [f"{{{','.join(map(str, numbers))}}}" for numbers in column]
+                    for column in (
+                        [box.start for box in boxes],
+                        [box.beads for box in boxes],
+                        [box.draws for box in boxes],
+                    )
                 ),
             ],
         )

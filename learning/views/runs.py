@@ -53,7 +53,9 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id, to="train")
         others = selectors.opponent_machines(machine, machines_visible(request.user))
-        stages = StageFormSet(request.POST or None, form_kwargs={"machines": others}, prefix="stage")
+        stages = StageFormSet(
+            request.POST or None, form_kwargs={"game": machine.rules, "machines": others}, prefix="stage"
+        )
         seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
         if request.method == "POST" and stages.is_valid() and seed.is_valid():
             return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data["seed"])
@@ -103,7 +105,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "run": run_line(run),
         "run_json": selectors.run_view(run),
         "curve": selectors.run_curve(run),
-        "against": CURVE_AGAINST,
+        "against": _against(run.machine),
+        "exact": run.machine.rules.enumerable,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
     }
@@ -203,6 +206,12 @@ def _against_first(run: TrainingRun) -> str:
     return next((slug for slug in slugs if slug in CURVE_AGAINST), "random")
 
 
+def _against(machine: Machine) -> dict[str, str]:
+    """Those whom a machine's curve is measured against; a game too large for exact play has no perfect player."""
+    sampled = ("random", "win_block")
+    return {slug: name for slug, name in CURVE_AGAINST.items() if machine.rules.enumerable or slug in sampled}
+
+
 def _text(cell: str) -> str:
     """A name that a spreadsheet takes for a name, and not for a formula."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
@@ -217,6 +226,6 @@ def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[dict[str
     writer.writerow([*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)])
     for head, points in parts:
         for point in points:
-            numbers = (point["strength"][against][result] for against, result in exact)
+            numbers = (point["strength"].get(against, {}).get(result, "") for against, result in exact)
             writer.writerow([*head, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
     return response

@@ -47,7 +47,7 @@ const KINDS = {
   changed: { words: `The ${MOST} boxes whose beads are furthest from where they started.`, by: changed },
   drawn: { words: `The ${MOST} boxes opened most often in games that it learnt from.`, by: ({ now }) => sum(now.draws) },
   mastered: { words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.", is: (box) => isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0 },
-  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now, visit }) => sum(now.draws) > 0 && visit < NEVER_MET },
+  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now, visit }) => sum(now.draws) > 0 && visit !== null && visit < NEVER_MET },
   emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
   unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
 };
