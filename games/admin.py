@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from games import services
+from games import services_tokens
 from games.models import ApiToken, Match, Ply, Room, Seat
 from games.selectors import game_view
 
@@ -130,5 +130,5 @@ class ApiTokenAdmin(ReadOnly, admin.ModelAdmin):
         """End each that still counts."""
         tokens = list(queryset.filter(revoked_at__isnull=True).select_related("user"))
         for token in tokens:
-            services.token_revoke(user=token.user, token_id=token.pk)
+            services_tokens.token_revoke(user=token.user, token_id=token.pk)
         self.message_user(request, f"{len(tokens)} do not work any more.")

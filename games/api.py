@@ -23,6 +23,7 @@ from games.serializers import (
     RoomCreateSerializer,
     SeatedSerializer,
     SeatSerializer,
+    StepSerializer,
     parse_room,
 )
 
@@ -55,7 +56,7 @@ def _person(request: Request, data: dict[str, Any] | None = None) -> services.Pe
 
 
 def _seated(seated: services.Seated, status: int) -> Response:
-    role = seated.room.rules.layout.roles[seated.side]
+    role = None if seated.side is None else seated.room.rules.layout.roles[seated.side]
     body = {"code": seated.room.code, "role": role}
     if seated.token:
         body["seat_token"] = seated.token
@@ -67,8 +68,8 @@ class GameListView(PublicView):
 
     @extend_schema(operation_id="games_list", responses={200: {"type": "object"}})
     def get(self, request: Request) -> Response:
-        """The games, with layout and opponents."""
-        games = [game_view(game) for game in GAMES.values()]
+        """The games, with layout and opponents; of each family the usual one, with the slugs of its variants."""
+        games = [game_view(game) for game in GAMES.values() if game.slug == game.family]
         return Response({"count": len(games), "next": None, "previous": None, "results": games})
 
 
@@ -89,7 +90,7 @@ class RoomListView(PublicView):
 
     @extend_schema(request=RoomCreateSerializer, responses={201: SeatedSerializer})
     def post(self, request: Request) -> Response:
-        """Open a room and take a seat in it: the first side, or the side the machine does not play."""
+        """Open a room and take a seat in it: the first side if you do not say; or host an exhibition in it."""
         seated = services.room_create(person=_person(request), **parse_room(request.data))
         return _seated(seated, 201)
 
@@ -121,6 +122,17 @@ class RoomMoveView(PublicView):
         data = _parsed(MoveSerializer, request)
         person = _person(request, data)
         return Response(services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply")))
+
+
+class RoomStepView(PublicView):
+    """Lets an exhibition go on."""
+
+    @extend_schema(request=StepSerializer, responses=_STATE, parameters=[_TOKEN])
+    def post(self, request: Request, code: str) -> Response:
+        """Let the players of an exhibition play one ply, or several; the state after it. For its host alone."""
+        data = _parsed(StepSerializer, request)
+        person = _person(request, data)
+        return Response(services.match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
 
 
 class RoomResignView(PublicView):

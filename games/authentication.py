@@ -16,7 +16,7 @@ from rest_framework.request import Request
 
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
-from games.services import token_read
+from games.services_tokens import token_read
 
 SessionStore = import_module(settings.SESSION_ENGINE).SessionStore
 

@@ -19,7 +19,7 @@ from games.exceptions import PlayError
 from games.identity import person_of_scope
 from games.models import CODE_FORM
 from games.selectors import room_state
-from games.serializers import FrameError, parse_move_data
+from games.serializers import FrameError, parse_move_data, parse_step_data
 
 logger = logging.getLogger(__name__)
 
@@ -147,11 +147,12 @@ class RoomConsumer(FrameConsumer):
         self.code = self.scope["url_route"]["kwargs"]["code"]
         await self.listen(room_group(self.code) if CODE_FORM.fullmatch(self.code) else None)
         try:
-            role, view = await in_thread(self._enter)
+            entered = await in_thread(self._enter)
         except PlayError as error:
             await self.refuse(error)
-        self.version = view["version"]
-        await self.send_frame("joined", {"role": role, "state": view})
+            return
+        self.version = entered.view["version"]
+        await self.send_frame("joined", {"role": entered.role, "host": entered.is_host, "state": entered.view})
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
@@ -159,6 +160,9 @@ class RoomConsumer(FrameConsumer):
             case "move":
                 move, ply = parse_move_data(data)
                 view = await in_thread(self._call, services.match_play_move, move=move, ply=ply)
+            case "step":
+                ply, plies = parse_step_data(data)
+                view = await in_thread(self._call, services.match_step, ply=ply, plies=plies)
             case "resign":
                 view = await in_thread(self._call, services.match_resign)
             case "reset":
@@ -190,9 +194,8 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send_frame("state", view)
 
-    def _enter(self) -> tuple[str | None, dict[str, Any]]:
-        person = person_of_scope(self.scope, "read")
-        return services.room_enter(code=self.code, person=person)[1:]
+    def _enter(self) -> services.Entered:
+        return services.room_enter(code=self.code, person=person_of_scope(self.scope, "read"))
 
     def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
         """Call a service as whoever this is now: a session may have ended, a token may have been revoked."""

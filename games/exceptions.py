@@ -69,6 +69,20 @@ class NotAPlayerError(PlayError):
     status = 403
 
 
+class NotTheHostError(PlayError):
+    """You are watching. Only who opened this room says when its players move."""
+
+    code = "not_the_host"
+    status = 403
+
+
+class NotAnExhibitionError(PlayError):
+    """Somebody plays in this room, so nobody else can say when to move."""
+
+    code = "not_an_exhibition"
+    status = 409
+
+
 class RoomNotFoundError(PlayError):
     """There is no room with this code."""
 

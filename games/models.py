@@ -37,13 +37,25 @@ def new_seed() -> int:
 
 
 class Room(models.Model):
-    """A place with a code where two sides meet, for as many matches as they like."""
+    """A place with a code where two sides meet, for as many matches as they like.
+
+    Usually somebody sits here, against the ``opponent``. Where ``first`` and ``second`` are named instead, it is an
+    *exhibition*: two automated players meet, and move only when the host, who opened the room, says so.
+    """
 
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
     game = models.SlugField(max_length=40)
-    opponent = models.SlugField(max_length=40, help_text="Who was asked for as the opponent.")
+    opponent = models.SlugField(max_length=40, blank=True, help_text="Who was asked for as the opponent.")
     machine = models.CharField(max_length=80, blank=True, help_text="Which machine was asked for, if one was.")
-    fresh = models.BooleanField(default=False, help_text="Whether the machine is a copy made for this room.")
+    takes_over = models.CharField(max_length=80, blank=True, help_text="Whose seat the person was to take over.")
+    first = models.CharField(max_length=80, blank=True, help_text="In an exhibition: who plays first.")
+    second = models.CharField(max_length=80, blank=True, help_text="In an exhibition: who plays second.")
+    fresh = models.BooleanField(default=False, help_text="Whether its machines are copies made for this room.")
+    host = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="hosted_rooms"
+    )
+    host_guest = models.UUIDField(null=True, blank=True, db_index=True, editable=False)
+    host_token_sha256 = models.CharField(max_length=64, blank=True, editable=False)
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     changed_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -51,6 +63,11 @@ class Room(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(name="room_code_form", condition=Q(code__regex=r"^[a-hjkmnp-z2-9]{6}$")),
+            models.CheckConstraint(
+                name="room_asks_for_an_opponent_or_for_both",
+                condition=~Q(opponent="") & Q(first="", second="")
+                | Q(opponent="", machine="", takes_over="") & ~Q(first="") & ~Q(second=""),
+            ),
         ]
         indexes = [models.Index(fields=["-changed_at"], name="room_changed_at")]
 
@@ -65,6 +82,11 @@ class Room(models.Model):
     def rules(self) -> Game[Any, Any]:
         """The rules of the room's game."""
         return game_get(self.game)
+
+    @property
+    def is_exhibition(self) -> bool:
+        """Whether two automated players meet here, and nobody sits."""
+        return bool(self.first or self.second)
 
 
 class MatchStatus(models.TextChoices):
@@ -116,12 +138,13 @@ class Seat(models.Model):
     """Who holds a side of a match. A human seat without user, guest and token is free.
 
     A person is recognised by account, by the guest number in their session, or by the token of the seat, of which
-    only the SHA-256 is kept.
+    only the SHA-256 is kept. A person may have taken a machine's seat over: then it learns from their moves as its own.
     """
 
     match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     player = models.SlugField(max_length=40, default=HUMAN, help_text="'human', or which automated player.")
+    takes_over = models.SlugField(max_length=40, blank=True, help_text="Whose seat a person has taken over.")
     name = models.CharField(max_length=150, blank=True)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="seats"
@@ -137,6 +160,7 @@ class Seat(models.Model):
                 name="seat_automated_has_no_person",
                 condition=Q(player=HUMAN) | Q(user__isnull=True, guest__isnull=True, token_sha256=""),
             ),
+            models.CheckConstraint(name="seat_taken_over_by_a_person", condition=Q(takes_over="") | Q(player=HUMAN)),
         ]
 
     def __str__(self) -> str:
@@ -146,6 +170,11 @@ class Seat(models.Model):
     def is_human(self) -> bool:
         """Whether a person sits (or may sit) here."""
         return self.player == HUMAN
+
+    @property
+    def automaton(self) -> str:
+        """The automated player that sits here or whose seat a person has taken over; empty for a person alone."""
+        return self.takes_over if self.is_human else self.player
 
     @property
     def is_free(self) -> bool:

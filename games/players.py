@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from games.models import Match, Seat
-from games.rules.base import Outcome, Side
+from games.rules.base import Game, Outcome, Side
+
+MACHINE = "machine"
+"""The player that stands for every machine: which one is asked for by its id or slug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,42 @@ class SeatPlayer(ABC):
     listed: bool = True
     """Whether the lobby offers it by this name."""
 
+    learns: bool = False
+    """Whether it may learn from a match, so that there is something in taking its seat over."""
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        """Whether it can play this game."""
+        return True
+
+    def name_in(self, game: Game[Any, Any]) -> str:
+        """What it is called in this game."""
+        return self.name
+
     @abstractmethod
-    def sit(self, seat: Seat) -> None:
+    def sit(self, seat: Seat, machine: str) -> None:
         """Take a seat that is already stored: set its ``player`` and ``name``, attach what is needed.
 
-        ``seat.match.room`` says what was asked for. Raises a PlayError when it cannot play this side.
+        Where a person has taken the seat over they keep it: then ``takes_over`` is set, and not the name.
+
+        Args:
+            seat: the seat; ``seat.match.room`` says what was asked for.
+            machine: which machine was asked for, by id or slug, where one was.
+
+        Raises:
+            PlayError: it cannot play this side, or the person may not have it.
         """
+
+    def precedence(self, seat: Seat, machine: str) -> int:
+        """Which of two players sits down first: the lower, so that rows are locked in ascending order of their ids."""
+        return 0
+
+    def only_side(self, machine: str) -> Side | None:
+        """The only side that it can play, ``None`` for either; ``machine`` as for :meth:`sit`.
+
+        Raises:
+            PlayError: there is no such machine.
+        """
+        return None
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
         """Whether the player of this seat could play the given side in a rematch."""
@@ -56,12 +89,22 @@ class SeatPlayer(ABC):
     def remember(self, seat: Seat, choice: Choice) -> None:
         """The choice was made at ply ``seat.match.n_plies`` and is about to be stored."""
 
+    def follow(self, seat: Seat, position: Any, move: Any) -> None:
+        """Whoever has taken this player's seat over makes a move at ply ``seat.match.n_plies``: remember it as its own.
+
+        The move is legal and about to be stored.
+        """
+
     def finish(self, match: Match, outcome: Outcome) -> None:
-        """The match is over: learn from it. Called once for each match in which the player has a seat."""
+        """The match is over: learn from it. Called once for each match in which the player has a seat, or two."""
 
     def describe(self, seat: Seat) -> dict[str, Any] | None:
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
         return None
+
+    def manages(self, seat: Seat, user: Any) -> bool:
+        """Whether the account may change the machine in this seat."""
+        return False
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         """What the machine thought and learnt (``learning`` of the state), over all seats of this player."""

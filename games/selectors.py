@@ -13,9 +13,10 @@ from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
-from games.models import CODE_FORM, ApiToken, Match, MatchStatus, Room, Seat
+from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Room, Seat
 from games.players import PLAYERS
 from games.rules.base import Game, Side
+from games.rules.registry import family_games
 
 WAITS_FOR = timedelta(hours=1)
 """How long the lobby offers a seat that nobody has taken; the link goes on working."""
@@ -86,8 +87,9 @@ def seats_read(match: Match) -> list[Seat]:
 
 
 def swap_allowed(seats: list[Seat]) -> bool:
-    """Whether every automated player among the seats could play the other side."""
-    return all(PLAYERS[s.player].can_sit(s, Side(s.side).other) for s in seats if not s.is_human)
+    """Whether somebody sits here, and every automated player among the seats could play the other side."""
+    anybody = any(seat.is_human for seat in seats)
+    return anybody and all(PLAYERS[s.automaton].can_sit(s, Side(s.side).other) for s in seats if s.automaton)
 
 
 def role_of(match: Match, side: int) -> str:
@@ -144,16 +146,28 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
                 "role": roles[seat.side],
                 "side": seat.side,
                 "kind": seat.player,
+                "takes_over": bool(seat.takes_over),
                 "name": seat.name,
                 "taken": not seat.is_free,
-                "machine": None if seat.is_human else PLAYERS[seat.player].describe(seat),
+                "machine": PLAYERS[seat.automaton].describe(seat) if seat.automaton else None,
             }
             for seat in seats
         ],
         "moves": moves,
         "can_swap": swap_allowed(seats),
+        "exhibition": room.is_exhibition,
         "learning": _insight(match, seats),
     }
+
+
+def machines_managed(room: Room, user: Any) -> list[Any]:
+    """The ids of those machines at the board that the account may change."""
+    if not user.is_authenticated:
+        return []
+    seats = [seat for seat in match_latest(room).seats.all() if seat.automaton]
+    managed = [seat for seat in seats if PLAYERS[seat.automaton].manages(seat, user)]
+    machines = [PLAYERS[seat.automaton].describe(seat) for seat in managed]
+    return [machine["id"] for machine in machines if machine]
 
 
 def _outcome(match: Match) -> dict[str, Any]:
@@ -163,8 +177,8 @@ def _outcome(match: Match) -> dict[str, Any]:
 
 def _insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     """The first word any automated player has to say of how it chose."""
-    for slug in sorted({seat.player for seat in seats if not seat.is_human}):
-        insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.player == slug])
+    for slug in sorted({seat.automaton for seat in seats} - {""}):
+        insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.automaton == slug])
         if insight is not None:
             return insight
     return None
@@ -175,6 +189,18 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
     layout = game.layout
     return {
         "slug": game.slug,
+        "family": game.family,
+        "variant": game.variant,
+        "variants": [
+            {
+                "slug": one.slug,
+                "name": one.name,
+                "variant": one.variant,
+                "columns": one.layout.columns,
+                "rows": one.layout.rows,
+            }
+            for one in family_games(game.family)
+        ],
         "name": game.name,
         "summary": game.summary,
         "start": game.encode(game.initial_position()),
@@ -193,19 +219,20 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
                 {"id": cell.id, "name": cell.name, "mark": cell.mark, "x": cell.x, "y": cell.y} for cell in layout.cells
             ],
         },
-        "opponents": opponent_list(),
+        "opponents": opponent_list(game),
     }
 
 
-def opponent_list() -> list[dict[str, str]]:
-    """The opponents that can be asked for by name, a human first."""
-    human = {"slug": "human", "name": "A friend", "summary": "Send a link, and play each other."}
-    listed = [
-        {"slug": player.slug, "name": player.name, "summary": player.summary}
-        for player in PLAYERS.values()
-        if player.listed
-    ]
-    return [human, *listed]
+def opponent_list(game: Game[Any, Any]) -> list[dict[str, str]]:
+    """The opponents that can be asked for by name in a game, a human first."""
+    human = {"slug": HUMAN, "name": "A friend", "summary": "Send a link, and play each other."}
+    return [human, *player_list(game)]
+
+
+def player_list(game: Game[Any, Any]) -> list[dict[str, str]]:
+    """The automated players that can be asked for by name in a game."""
+    playing = [player for player in PLAYERS.values() if player.listed and player.plays(game)]
+    return [{"slug": player.slug, "name": player.name_in(game), "summary": player.summary} for player in playing]
 
 
 def _open_matches(status: MatchStatus, within: timedelta) -> QuerySet[Match]:

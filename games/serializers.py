@@ -12,6 +12,8 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 
 MAX_MOVE_LENGTH = 20
+MAX_STEP_PLIES = 100
+"""So many plies of an exhibition are played at once, at most: the room is locked meanwhile."""
 
 
 class FrameError(Exception):
@@ -33,17 +35,45 @@ def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
         move = str(position)
     if not isinstance(move, str) or not 0 < len(move) <= MAX_MOVE_LENGTH:
         raise FrameError("malformed_frame", "move: the text of a move is missing.")
+    return move, _parse_ply(ply)
+
+
+def parse_step_data(data: dict[str, Any]) -> tuple[int | None, int]:
+    """The ply and the number of plies of ``{"ply": 2, "plies": 1}``, either of which may be missing.
+
+    Raises:
+        FrameError: a field is of the wrong type or out of range; it is named.
+    """
+    plies = data.get("plies", 1)
+    if isinstance(plies, bool) or not isinstance(plies, int) or not 1 <= plies <= MAX_STEP_PLIES:
+        raise FrameError("malformed_frame", f"plies: must be a whole number from 1 to {MAX_STEP_PLIES}.")
+    return _parse_ply(data.get("ply")), plies
+
+
+def _parse_ply(ply: Any) -> int | None:
     if ply is not None and (isinstance(ply, bool) or not isinstance(ply, int)):
         raise FrameError("malformed_frame", "ply: must be a whole number.")
-    return move, ply
+    return ply
 
 
 class RoomCreateSerializer(serializers.Serializer[Any]):
-    """What a new room needs."""
+    """What a new room needs: an ``opponent``, or ``first`` and ``second`` who play each other while you watch."""
 
-    opponent = serializers.SlugField(max_length=40)
+    opponent = serializers.SlugField(max_length=40, default="", allow_blank=True)
     game = serializers.SlugField(max_length=40, default="noughts-and-crosses")
-    machine = serializers.CharField(max_length=80, default="", allow_blank=True)
+    machine = serializers.CharField(
+        max_length=80, default="", allow_blank=True, help_text="Id or slug of the opponent 'machine'."
+    )
+    takes_over = serializers.CharField(
+        max_length=80,
+        default="",
+        allow_blank=True,
+        help_text="Id or slug of a machine you may train (any, if fresh): you play in its seat, and it learns from it.",
+    )
+    first = serializers.CharField(
+        max_length=80, default="", allow_blank=True, help_text="Who plays first: a player's name, or a machine's."
+    )
+    second = serializers.CharField(max_length=80, default="", allow_blank=True, help_text="Who plays second.")
     side = serializers.CharField(
         max_length=20, default="", allow_blank=True, help_text="A role such as X or O, 0 or 1, or 'random'."
     )
@@ -79,11 +109,23 @@ class ResetSerializer(SeatSerializer):
     swap = serializers.BooleanField(default=False)
 
 
+class StepSerializer(SeatSerializer):
+    """The players of an exhibition play on."""
+
+    ply = serializers.IntegerField(required=False, allow_null=True, min_value=0, help_text="The ply that you saw.")
+    plies = serializers.IntegerField(
+        default=1, min_value=1, max_value=MAX_STEP_PLIES, help_text="So many plies at most; fewer where the match ends."
+    )
+
+
 class SeatedSerializer(serializers.Serializer[Any]):
-    """Who took a seat: the role, and the token that proves it (once; absent if the seat was held already)."""
+    """Who took a seat: the role, and the token that proves it (once; absent if the seat was held already).
+
+    The host of an exhibition has no role; the token proves who it is.
+    """
 
     code = serializers.CharField()
-    role = serializers.CharField()
+    role = serializers.CharField(allow_null=True)
     seat_token = serializers.CharField(required=False)
 
 

@@ -1,4 +1,4 @@
-"""Use-cases that write: open a room, join, move, resign, play again, claim a guest's seats.
+"""Use-cases that write: open a room, join, move, resign, step, play again, claim a guest's seats.
 
 Each is one transaction that locks the room's row first, so a room has one writer at a time; machines are locked
 after it, in ascending order. Every change raises ``room.version`` and is broadcast once the transaction has committed.
@@ -7,20 +7,20 @@ after it, in ascending order. Every change raises ``room.version`` and is broadc
 from __future__ import annotations
 
 import hashlib
+import itertools
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from games import events, exceptions
-from games.models import HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat, TokenScope, new_code
-from games.players import PLAYERS, SeatPlayer
+from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
+from games.players import MACHINE, PLAYERS, SeatPlayer
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -36,11 +36,6 @@ from games.selectors import (
 )
 
 GUEST_NAME = "Guest"
-BEARER_START = "bead_"
-"""Says of a token found somewhere where it belongs."""
-MAX_TOKENS = 20
-TOKEN_USE_NOTED = timedelta(minutes=1)
-"""How exactly the last use of a token is kept: not every request has to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +49,44 @@ class Person:
 
     def holds(self, seat: Seat) -> bool:
         """Whether the seat is this person's."""
-        if not seat.is_human:
-            return False
-        if self.token and seat.token_sha256 and secrets.compare_digest(token_hash(self.token), seat.token_sha256):
+        return seat.is_human and self._is(seat.user_id, seat.guest, seat.token_sha256)
+
+    def hosts(self, room: Room) -> bool:
+        """Whether this person opened the exhibition in this room."""
+        return room.is_exhibition and self._is(room.host_id, room.host_guest, room.host_token_sha256)
+
+    def _is(self, user_id: int | None, guest: UUID | None, token_sha256: str) -> bool:
+        if self.token and token_sha256 and secrets.compare_digest(token_hash(self.token), token_sha256):
             return True
-        if self.user_id is not None and seat.user_id == self.user_id:
+        if self.user_id is not None and user_id == self.user_id:
             return True
-        return self.guest is not None and seat.guest == self.guest
+        return self.guest is not None and guest == self.guest
 
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """What somebody who took a seat gets: the side, and a token shown once (empty if they sat there already)."""
+    """What somebody who took a seat gets: the side, and a token shown once (empty if they sat there already).
+
+    The host of an exhibition has no side.
+    """
 
     room: Room
-    side: Side
+    side: Side | None
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What somebody who comes in sees: the room and its state, their role (``None``: none), whether they host it."""
+
+    room: Room
+    role: str | None
+    is_host: bool
+    view: dict[str, Any]
+
+
+Asked = tuple[SeatPlayer, str]
+"""Who was asked for on a side: an automated player, and which machine by id or slug where one has to be named."""
 
 
 def token_hash(token: str) -> str:
@@ -77,19 +94,33 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def opponent_find(slug: str, *, game: str) -> SeatPlayer | None:
-    """The automated player of this name, ``None`` for a human.
+def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
+    """Who is meant by the name of an opponent or by a machine's id; ``None`` for a human.
 
     Raises:
         MalformedError: there is no such opponent for the game.
     """
-    if slug == HUMAN:
+    if text == HUMAN:
         return None
-    try:
-        return PLAYERS[slug]
-    except KeyError:
-        known = ", ".join([HUMAN, *PLAYERS])
-        raise exceptions.MalformedError(f"opponent: {slug!r} is not one of {known} for {game}") from None
+    if text.isascii() and text.isdigit():
+        return PLAYERS[MACHINE], text
+    player = PLAYERS.get(text)
+    if player is None or not player.plays(game_get(game)):
+        known = ", ".join([HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(game_get(game)))])
+        raise exceptions.MalformedError(f"opponent: {text!r} is not one of {known} for {game}")
+    return player, machine
+
+
+def player_find(field: str, text: str, *, game: str) -> Asked:
+    """Who is meant by the name of an automated player, or by a machine's id or slug.
+
+    Raises:
+        MalformedError: nobody who plays the game by itself; the message begins with the field.
+    """
+    player = PLAYERS.get(text)
+    if not text or text == HUMAN or (player is not None and not player.plays(game_get(game))):
+        raise exceptions.MalformedError(f"{field}: {text!r} is neither a machine nor a player of {game} by itself")
+    return (PLAYERS[MACHINE], text) if player is None else (player, "")
 
 
 @transaction.atomic
@@ -97,28 +128,76 @@ def room_create(
     *,
     person: Person,
     game: str,
-    opponent: str,
+    opponent: str = "",
     side: Side | None = None,
     machine: str = "",
     fresh: bool = False,
+    takes_over: str = "",
+    first: str = "",
+    second: str = "",
 ) -> Seated:
-    """Open a room, seat the person (on a random side when ``side`` is ``None``) and start the first match.
+    """Open a room and start the first match, in one of three ways.
+
+    * Against an ``opponent``: the person sits on ``side`` (a random one when it is ``None``).
+    * The same, and ``takes_over`` says whose seat they have: that machine learns from their moves as from its own. Of
+      a machine that plays one side only, that is the side.
+    * An exhibition: ``first`` and ``second`` play each other, and the person hosts it (:func:`match_step`).
+
+    Args:
+        person: who asks.
+        game: slug of the game.
+        opponent: an automated player, a machine by id, or ``human`` for a free seat.
+        side: the side to sit on.
+        machine: which machine is the opponent, by id or slug, where ``machine`` is asked for.
+        fresh: whether machines are copied for this room; otherwise they keep learning themselves.
+        takes_over: a player that learns, or a machine by id or slug.
+        first: who plays first in an exhibition: an automated player, or a machine by id or slug.
+        second: who plays second.
 
     Raises:
-        MalformedError: no such game or opponent.
-        PlayError: the machine asked for cannot play.
+        MalformedError: no such game or player, or a mixture of the three ways.
+        PlayError: the machine asked for cannot play, or is not the person's to take over.
     """
     try:
         game_get(game)
     except UnknownGameError as error:
         raise exceptions.MalformedError(f"game: {error}") from None
-    opponent_find(opponent, game=game)
-    own_side = Side(secrets.randbelow(2)) if side is None else side
-    room = Room.objects.create(code=_code_free(), game=game, opponent=opponent, machine=machine[:80], fresh=fresh)
     token = secrets.token_urlsafe(32)
-    match = _match_start(room, number=1, human_seats={own_side: _seat_of(person, token)}, opponent=opponent)
-    _changed(room, match)
+    asked: dict[str, Any] = {
+        "game": game,
+        "opponent": opponent,
+        "machine": machine,
+        "takes_over": takes_over,
+        "fresh": fresh,
+    }
+    if first or second:
+        if opponent or machine or takes_over:
+            raise exceptions.MalformedError("first, second: players by themselves need no opponent and no seat")
+        guest = None if person.user_id is not None else person.guest
+        asked |= {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
+        room = _room_open(**asked, first=first, second=second)
+        return Seated(room, None, token)
+    if takes_over:
+        if opponent == HUMAN:
+            raise exceptions.MalformedError("takes_over: the opponent has to be a machine or another automated player")
+        player, named = player_find("takes_over", takes_over, game=game)
+        if not player.learns:
+            raise exceptions.MalformedError(f"takes_over: {takes_over!r} learns from nothing, so name a machine")
+        only = player.only_side(named)
+        side = side if only is None else only
+    own_side = Side(secrets.randbelow(2)) if side is None else side
+    room = _room_open(**asked, human_seats={own_side: _seat_of(person, token)})
     return Seated(room, own_side, token)
+
+
+def _room_open(*, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
+    """Store a room with what was asked for, and start its first match."""
+    cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
+    room = Room(code=_code_free(), **cut)
+    _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
+    room.save()
+    _changed(room, _match_start(room, number=1, human_seats=human_seats or {}))
+    return room
 
 
 @transaction.atomic
@@ -171,6 +250,8 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         after = game.play(position, parsed)
     except RulesError as error:
         raise exceptions.MoveRefusedError(error) from None
+    if seat.takes_over:
+        PLAYERS[seat.takes_over].follow(seat, position, parsed)
     played = [_ply(match, seat.side, game.format_move(parsed), game.encode(after))]
     _go_on(match, seats, after, played)
     return _changed(room, match)
@@ -191,25 +272,53 @@ def match_resign(*, code: str, person: Person) -> dict[str, Any]:
 
 
 @transaction.atomic
+def match_step(*, code: str, person: Person, ply: int | None = None, plies: int = 1) -> dict[str, Any]:
+    """Let the players of an exhibition play on; the state after it.
+
+    Args:
+        code: the room's.
+        person: who asks, who has to be its host.
+        ply: the ply the sender saw; a stale one is refused, so a step sent twice is made once.
+        plies: how many plies at most, fewer where the match ends.
+
+    Raises:
+        RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
+    """
+    room, match, seats = _locked(code)
+    if not room.is_exhibition:
+        raise exceptions.NotAnExhibitionError
+    if not person.hosts(room):
+        raise exceptions.NotTheHostError
+    _require_playing(match)
+    if ply is not None and ply != match.n_plies:
+        raise exceptions.StalePlyError
+    _go_on(match, seats, room.rules.decode(match.position), [], most=plies)
+    return _changed(room, match)
+
+
+@transaction.atomic
 def room_reset(*, code: str, person: Person, swap: bool = False) -> dict[str, Any]:
     """Start a new match in the same room, with sides swapped on request; the state of it.
 
     Raises:
-        RoomNotFoundError, NotAPlayerError, MatchNotFinishedError, CannotSwapError.
+        RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError.
     """
     room, match, seats = _locked(code)
-    _seat_held(seats, person, match)
+    if not room.is_exhibition:
+        _seat_held(seats, person, match)
+    elif not person.hosts(room):
+        raise exceptions.NotTheHostError
     if not match.is_over:
         raise exceptions.MatchNotFinishedError
     if swap and not swap_allowed(seats):
         raise exceptions.CannotSwapError
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
-    match = _match_start(room, number=match.number + 1, human_seats=humans, opponent=room.opponent)
+    match = _match_start(room, number=match.number + 1, human_seats=humans)
     return _changed(room, match)
 
 
-def room_enter(*, code: str, person: Person) -> tuple[Room, str | None, dict[str, Any]]:
-    """The room, the role this person has in its current match (``None``: a spectator) and its state, of one moment.
+def room_enter(*, code: str, person: Person) -> Entered:
+    """The room, who this person is in its current match, and its state, of one moment.
 
     Raises:
         RoomNotFoundError.
@@ -218,7 +327,7 @@ def room_enter(*, code: str, person: Person) -> tuple[Room, str | None, dict[str
         room = room_get(code)
         match = match_latest(room)
         roles = (room.rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
-        return room, next(roles, None), room_view(room, match)
+        return Entered(room, next(roles, None), person.hosts(room), room_view(room, match))
 
 
 @transaction.atomic
@@ -226,9 +335,12 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
     """Move a guest's seats to the account made (or logged in to) in the same session; how many.
 
     Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
+    The exhibitions that the guest hosts come along.
     """
-    rooms = Room.objects.filter(pk__in=Seat.objects.filter(guest=guest).values("match__room_id"))
+    seated = Q(pk__in=Seat.objects.filter(guest=guest).values("match__room_id"))
+    rooms = Room.objects.filter(seated | Q(host_guest=guest))
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
+    Room.objects.filter(host_guest=guest).update(host_id=user_id, host_guest=None)
     n_claimed = Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
     for room in locked:
         match = match_latest(room)
@@ -242,77 +354,6 @@ def _code_free() -> str:
     while Room.objects.filter(code=(code := new_code())).exists():
         pass
     return code
-
-
-@transaction.atomic
-def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timedelta | None) -> tuple[ApiToken, str]:
-    """A new token of an account, and its text, which is not kept and can be shown this once.
-
-    Args:
-        user: the account.
-        name: what the token is for.
-        scopes: what a program that has it may do: values of :class:`TokenScope`, at least one.
-        lifetime: for how long; ``None`` is for ever.
-
-    Raises:
-        MalformedError: no scope, or one there is not.
-        TooManyTokensError.
-    """
-    known = [scope.value for scope in TokenScope if scope in scopes]
-    if not known or len(known) != len(set(scopes)):
-        raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
-    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
-    now = timezone.now()
-    own = ApiToken.objects.filter(user=user)
-    if own.filter(revoked_at__isnull=True).exclude(expires_at__lte=now).count() >= MAX_TOKENS:
-        raise exceptions.TooManyTokensError
-    prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    text = f"{BEARER_START}{prefix}_{secret}"
-    token = ApiToken.objects.create(
-        user=user,
-        name=name.strip()[:60] or "A token",
-        prefix=prefix,
-        sha256=token_hash(text),
-        scopes=known,
-        expires_at=None if lifetime is None else now + lifetime,
-    )
-    return token, text
-
-
-def token_revoke(*, user: Any, token_id: int) -> None:
-    """Make a token of the account worthless, for good.
-
-    Raises:
-        TokenNotFoundError: the account has none of this id that still counts.
-    """
-    own = ApiToken.objects.filter(pk=token_id, user=user, revoked_at__isnull=True)
-    if not own.update(revoked_at=timezone.now()):
-        raise exceptions.TokenNotFoundError
-
-
-def token_read(*, text: str, scope: str | None = None) -> ApiToken:
-    """The token that a program shows, with its account; that it was used is noted.
-
-    Raises:
-        TokenInvalidError, TokenRevokedError, TokenExpiredError.
-        TokenScopeError: it may not do what the scope stands for.
-    """
-    prefix, _, secret = text.removeprefix(BEARER_START).partition("_")
-    token = None
-    if text.startswith(BEARER_START) and secret and prefix.isascii() and prefix.isalnum():
-        token = ApiToken.objects.select_related("user").filter(prefix=prefix).first()
-    if token is None or not secrets.compare_digest(token.sha256, token_hash(text)) or not token.user.is_active:
-        raise exceptions.TokenInvalidError
-    if token.revoked_at is not None:
-        raise exceptions.TokenRevokedError
-    if token.is_expired:
-        raise exceptions.TokenExpiredError
-    if scope is not None and scope not in token.scopes:
-        raise exceptions.TokenScopeError
-    now = timezone.now()
-    if token.last_used_at is None or now - token.last_used_at > TOKEN_USE_NOTED:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token
 
 
 def _locked(code: str) -> tuple[Room, Match, list[Seat]]:
@@ -349,11 +390,26 @@ def _seat_person(seat: Seat, like: Seat) -> None:
     seat.name, seat.user_id, seat.guest, seat.token_sha256 = like.name, like.user_id, like.guest, like.token_sha256
 
 
-def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], opponent: str) -> Match:
-    """Store a new match with its seats; automated players sit and move if it is their turn."""
-    automated = opponent_find(opponent, game=room.game)
+def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
+    """Who was asked for on each side, where these are people's: their own seats only if they take them over."""
+    if room.is_exhibition:
+        both = {Side.FIRST: room.first, Side.SECOND: room.second}
+        return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}
+    asked = {}
+    opponent = opponent_find(room.opponent, game=room.game, machine=room.machine)
+    for side in Side:
+        if side in humans and room.takes_over:
+            asked[side] = player_find("takes_over", room.takes_over, game=room.game)
+        elif side not in humans and opponent is not None:
+            asked[side] = opponent
+    return asked
+
+
+def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> Match:
+    """Store a new match with its seats; automated players sit, and move if it is their turn and not an exhibition."""
+    asked = _asked(room, human_seats)
     start = room.rules.initial_position()
-    waiting = automated is None and len(human_seats) < 2
+    waiting = room.opponent == HUMAN and len(human_seats) < 2
     match = Match.objects.create(
         room=room,
         number=number,
@@ -361,26 +417,35 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat], oppo
         position=room.rules.encode(start),
     )
     seats = [Seat(match=match, side=side) for side in Side]
-    for seat in seats:
-        if side_holder := human_seats.get(Side(seat.side)):
-            _seat_person(seat, side_holder)
-        elif automated is not None:
-            seat.player, seat.name = automated.slug, automated.name
+    sitting = [(seat, *asked[Side(seat.side)]) for seat in seats if seat.side in asked]
+    for seat, player, _ in sitting:
+        if seat.side in human_seats:
+            seat.takes_over = player.slug
+        else:
+            seat.player, seat.name = player.slug, player.name
+    for side, holder in human_seats.items():
+        _seat_person(seats[side], holder)
     Seat.objects.bulk_create(seats)
     # After everybody is stored: a machine may want to know whom it plays.
-    for seat in seats:
-        if automated is not None and not seat.is_human:
-            automated.sit(seat)
-    if not waiting:
+    for seat, player, machine in sorted(sitting, key=lambda one: one[1].precedence(one[0], one[2])):
+        player.sit(seat, machine)
+    if not waiting and not room.is_exhibition:
         _go_on(match, seats_read(match), start, [])
     return match
 
 
-def _go_on(match: Match, seats: list[Seat], position: Any, played: list[Ply]) -> None:
-    """Let automated seats answer until a person is to move or the match is over; store everything ``played``."""
+def _go_on(match: Match, seats: list[Seat], position: Any, played: list[Ply], *, most: int | None = None) -> None:
+    """Let automated seats answer until a person is to move or the match is over; store everything ``played``.
+
+    They play ``most`` plies at most, if it is given.
+    """
     game = match.room.rules
     outcome = game.outcome(position)
-    while outcome is None and not (seat := seats[game.side_to_move(position)]).is_human:
+    left = itertools.count() if most is None else range(most)
+    for _ in left:
+        seat = seats[game.side_to_move(position)]
+        if outcome is not None or seat.is_human:
+            break
         player = PLAYERS[seat.player]
         choice = player.choose(seat, position)
         player.remember(seat, choice)
@@ -411,7 +476,7 @@ def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
     match.termination = outcome.termination
     match.finished_at = timezone.now()
     match.save(update_fields=["status", "winner", "termination", "finished_at"])
-    for slug in sorted({seat.player for seat in seats if not seat.is_human}):
+    for slug in sorted({seat.automaton for seat in seats} - {""}):
         PLAYERS[slug].finish(match, outcome)
 
 

@@ -31,6 +31,7 @@ urlpatterns = [
     re_path(r"^api/rooms/(?P<code>[^/]+)/?$", api.RoomView.as_view(), name="api-room"),
     re_path(r"^api/rooms/(?P<code>[^/]+)/join/?$", api.RoomJoinView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/move/?$", api.RoomMoveView.as_view()),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/step/?$", api.RoomStepView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/resign/?$", api.RoomResignView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/reset/?$", api.RoomResetView.as_view()),
 ]

@@ -25,11 +25,11 @@ from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from games import services
+from games import services, services_tokens
 from games.exceptions import PlayError, RoomNotFoundError
 from games.forms import TokenForm
 from games.identity import GUEST_KEY, guest_ensure, person_of_request
-from games.selectors import game_view, token_list_of
+from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
@@ -96,15 +96,17 @@ def room_join(request: HttpRequest) -> HttpResponse:
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
     """The match page: for players and for everybody who watches."""
     try:
-        room, role, state = services.room_enter(code=code, person=person_of_request(request))
+        entered = services.room_enter(code=code, person=person_of_request(request))
     except RoomNotFoundError as error:
         return render(request, "404.html", {"reason": str(error)}, status=404)
     context = {
-        "room": room.code,
-        "role": role,
-        "state": state,
-        "game": game_view(room.rules),
-        "share_url": request.build_absolute_uri(room.get_absolute_url()),
+        "room": entered.room.code,
+        "role": entered.role,
+        "is_host": entered.is_host,
+        "state": entered.view,
+        "managed": machines_managed(entered.room, request.user),
+        "game": game_view(entered.room.rules),
+        "share_url": request.build_absolute_uri(entered.room.get_absolute_url()),
     }
     return render(request, "games/room.html", context)
 
@@ -181,7 +183,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form, made = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
-            _, made = services.token_make(user=request.user, **form.cleaned_data)
+            _, made = services_tokens.token_make(user=request.user, **form.cleaned_data)
             form = TokenForm()
         except PlayError as error:
             form.add_error(None, str(error))
@@ -195,7 +197,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     try:
-        services.token_revoke(user=request.user, token_id=token_id)
+        services_tokens.token_revoke(user=request.user, token_id=token_id)
     except PlayError as error:
         return refuse(request, error, to="tokens")
     messages.success(request, "That token does not work any more.")

@@ -15,9 +15,11 @@ from django.utils.html import format_html, format_html_join
 
 from games.admin import BoardMedia, ReadOnly, board_html
 from games.exceptions import PlayError
-from learning import services, services_schedules, services_tournaments
+from games.services import Person
+from learning import services, services_experiments, services_schedules, services_tournaments
 from learning.models import (
     Box,
+    ExperimentRun,
     Lesson,
     Machine,
     Pairing,
@@ -357,6 +359,29 @@ class ScheduleAdmin(admin.ModelAdmin):
     def _set_paused(self, request: HttpRequest, queryset: QuerySet[Schedule], *, paused: bool) -> None:
         for schedule in queryset:
             services_schedules.schedule_update(user=request.user, schedule_id=schedule.pk, paused=paused)
+
+
+@admin.register(ExperimentRun)
+class ExperimentRunAdmin(ReadOnly, admin.ModelAdmin):
+    """Runs of experiments, for looking at; those that go on can be stopped."""
+
+    list_display = ("experiment", "seed", "parameters", "status", "progress", "user", "created_at")
+    list_filter = ("experiment", "status")
+    list_select_related = ("user",)
+    actions = ("stop",)
+    show_full_result_count = False
+
+    def has_hold_permission(self, request: HttpRequest) -> bool:
+        """Who may change runs may stop them."""
+        return request.user.has_perm("learning.change_experimentrun")
+
+    @admin.action(description="Stop the selected experiments", permissions=["hold"])
+    def stop(self, request: HttpRequest, queryset: QuerySet[ExperimentRun]) -> None:
+        """They can be asked for again."""
+        going_on = list(queryset.filter(status__in=services_experiments.GOING_ON).values_list("pk", flat=True))
+        for run_id in going_on:
+            services_experiments.experiment_cancel(person=Person(), run_id=run_id, is_staff=True)
+        self.message_user(request, f"{len(going_on)} were stopped; the others were over.")
 
 
 class EntryInline(ReadOnly, admin.TabularInline):

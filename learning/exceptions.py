@@ -38,6 +38,13 @@ class MachineTaughtError(PlayError):
     status = 409
 
 
+class GameTooLargeError(PlayError):
+    """This game has too many positions for what was asked."""
+
+    code = "game_too_large"
+    status = 400
+
+
 class RunNotFoundError(PlayError):
     """There is no such training run."""
 
@@ -136,3 +143,30 @@ class PrintRefusedError(PlayError):
     """This cannot be printed."""
 
     code = "print_refused"
+
+
+class ExperimentNotFoundError(PlayError):
+    """There is no such experiment."""
+
+    code = "experiment_not_found"
+    status = 404
+
+
+class ExperimentRefusedError(PlayError):
+    """This experiment cannot be run."""
+
+    code = "experiment_refused"
+
+
+class ExperimentQuotaError(PlayError):
+    """As many experiments are going on as there may be at once. Wait for one to end, then try again."""
+
+    code = "experiment_quota"
+    status = 409
+
+
+class NotYourExperimentError(PlayError):
+    """Somebody else began this. Only they can stop it."""
+
+    code = "not_your_experiment"
+    status = 403

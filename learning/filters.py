@@ -13,7 +13,7 @@ from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
 from learning.access import machines_visible
-from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
+from learning.models import Box, ExperimentRun, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
 
 
 class Sum(Func):
@@ -204,4 +204,15 @@ class TournamentFilter(django_filters.FilterSet):
 
     class Meta:
         model = Tournament
+        fields: list[str] = []
+
+
+class ExperimentRunFilter(django_filters.FilterSet):
+    """Runs of experiments by experiment and state."""
+
+    experiment = django_filters.CharFilter(help_text="The slug of an experiment.")
+    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+
+    class Meta:
+        model = ExperimentRun
         fields: list[str] = []

@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.registry import GAMES
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.rule import Rule, RuleError
@@ -53,6 +53,12 @@ def seed_new() -> int:
     return secrets.randbelow(1_000_000)
 
 
+def opponent_choices(game: Game[Any, Any]) -> list[tuple[str, str]]:
+    """The fixed opponents that can play a game."""
+    able = ((slug, opponent) for slug, opponent in OPPONENTS.items() if opponent.plays(game))
+    return [(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in able]
+
+
 class StageForm(PlainForm):
     """So many games against one opponent."""
 
@@ -62,9 +68,9 @@ class StageForm(PlainForm):
     )
     learns = forms.BooleanField(label="That machine learns too", required=False)
 
-    def __init__(self, *args: Any, machines: Iterable[Machine] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        fixed = [(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in OPPONENTS.items()]
+        fixed = opponent_choices(game)
         others = [(str(machine.pk), machine.name) for machine in machines]
         groups: list[Any] = [("Players that never learn", fixed)]
         if others:

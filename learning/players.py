@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
-from games.players import Choice, SeatPlayer, player_register
-from games.rules.base import Outcome, Side
+from games.players import MACHINE, Choice, SeatPlayer, player_register
+from games.rules.base import Game, Outcome, Side
+from games.selectors import RESIGNATION
 from learning import events
-from learning.access import machine_for
+from learning.access import is_master, machine_for, machine_require
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kernels.random_source import RandomSource
 from learning.machines import menace
@@ -20,10 +22,10 @@ from learning.machines.registry import house_machine
 from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
 from learning.opponents.base import Opponent
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import machine_brief, machine_in, machine_of_house
+from learning.selectors import machine_brief, machine_find, machine_in, machine_of_house
 from learning.selectors_matches import match_insight
 from learning.services import machine_clone
-from learning.storage import changes_record, lesson_open, machine_lock, machines_locked
+from learning.storage import changes_record, lesson_open, machines_locked
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -31,10 +33,10 @@ def ply_random(seat: Seat) -> RandomSource:
     return RandomSource(seat.match.seed, seat.match.n_plies)
 
 
-def _opponent_account(seat: Seat) -> Any:
-    """The account that the machine in this seat plays against, if it has one."""
+def _account(seat: Seat) -> Any:
+    """The account that asks for the player in this seat, if it has one: of who sits in the match, else of the host."""
     person = Seat.objects.filter(match=seat.match, user__isnull=False).select_related("user").first()
-    return None if person is None else person.user
+    return seat.match.room.host if person is None else person.user
 
 
 class OpponentPlayer(SeatPlayer):
@@ -47,7 +49,10 @@ class OpponentPlayer(SeatPlayer):
         self.summary = opponent.summary
         self.listed = slug is None
 
-    def sit(self, seat: Seat) -> None:
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return self.opponent.plays(game)
+
+    def sit(self, seat: Seat, machine: str) -> None:
         seat.player = self.opponent.slug
         seat.save(update_fields=["player"])
 
@@ -56,23 +61,32 @@ class OpponentPlayer(SeatPlayer):
 
 
 class MachinePlayer(SeatPlayer):
-    """A machine with boxes: draws a bead, and learns from the match in the transaction that ends it."""
+    """A machine with boxes: draws a bead, and learns from the match in the transaction that ends it.
 
-    slug = "machine"
+    In the seat of a person who has taken it over it draws nothing, and learns from their moves all the same.
+    """
+
+    slug = MACHINE
     name = "A machine"
     summary = "One of the machines of this site."
     listed = False
+    learns = True
 
-    def wanted(self, seat: Seat) -> Machine:
-        """The machine that the room asked for, for the side of this seat.
+    def only_side(self, machine: str) -> Side | None:
+        return Side(machine_find(machine).side)
+
+    def wanted(self, seat: Seat, ref: str) -> Machine:
+        """The machine of this id or slug, for the side of this seat.
+
+        To take its seat over is to train it, unless it is copied for the room first.
 
         Raises:
-            MalformedError, MachineNotFoundError, MachineWrongSideError.
+            MalformedError, MachineNotFoundError, NotYourMachineError, MachineWrongSideError.
         """
         room = seat.match.room
-        if not room.machine:
+        if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        machine = machine_for(_opponent_account(seat), room.machine, to="play")
+        machine = machine_for(_account(seat), ref, to="train" if seat.is_human and not room.fresh else "play")
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
@@ -81,45 +95,52 @@ class MachinePlayer(SeatPlayer):
             raise MachineWrongSideError(f"{machine.name} {machine.get_side_display()}, so take the other side.")
         return machine
 
-    def sit(self, seat: Seat) -> None:
-        room = seat.match.room
-        machine = self.wanted(seat)
+    def precedence(self, seat: Seat, machine: str) -> int:
+        return self.wanted(seat, machine).pk
+
+    def sit(self, seat: Seat, machine: str) -> None:
+        room, sits = seat.match.room, self.wanted(seat, machine)
         if room.fresh:
-            copies = Machine.objects.filter(room=room, copied_from=machine)
-            machine = copies.first() or machine_clone(
-                machine_id=machine.pk, name=f"{machine.name} (copy)", room=room, owner=_opponent_account(seat)
+            copies = Machine.objects.filter(room=room, copied_from=sits)
+            sits = copies.first() or machine_clone(
+                machine_id=sits.pk, name=f"{sits.name[:70]} (copy)", room=room, owner=_account(seat)
             )
-        seat.player, seat.name = MachinePlayer.slug, machine.name
-        seat.save(update_fields=["player", "name"])
-        MachineSeat.objects.create(seat=seat, machine=machine)
+        if seat.is_human:
+            seat.takes_over = MachinePlayer.slug
+        else:
+            seat.player, seat.name = MachinePlayer.slug, sits.name
+        seat.save(update_fields=["player", "takes_over", "name"])
+        MachineSeat.objects.create(seat=seat, machine=sits)
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
         room = seat.match.room
-        return side == seat.side or (room.opponent == HousePlayer.slug and house_machine(room.game, side) is not None)
+        asked = room.takes_over if seat.is_human else room.opponent
+        return side == seat.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
 
     def choose(self, seat: Seat, position: Any) -> Choice:
         """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-        machine = machine_in(seat)
-        if machine is None:  # deleted in the middle of the match: there is nobody left to move
+        opened = self._open(seat, position)
+        if opened is None:  # deleted in the middle of the match: there is nobody left to move
             return Choice(None)
-        player = Menace(machine.rules, Side(machine.side), machine.learning_rule, learns=machine.learns)
-        if not player.cabinet.has_box(position):
-            return Choice(player.choose(position, ply_random(seat))[0])
-        key = machine.rules.encode(player.cabinet.box_position(position))
-        box = Box.objects.filter(machine=machine, position=key).first()
-        if box is None or (machine.learns and not any(box.beads)):
-            try:
-                (machine,) = machine_lock(machine.pk)
-            except MachineNotFoundError:  # deleted since it was read
-                return Choice(None)
-            player.learns = machine.learns
-            box = self._box_met(machine, player, position, key)
-        player.boxes[key] = list(box.beads)
+        machine, player, box = opened
         move, draw = player.choose(position, ply_random(seat))
-        assert draw is not None, "a position with a box is never forced"
+        if draw is None or box is None:
+            return Choice(move)
         if draw.refilled and machine.learns:
             self._refill(seat.match, machine, box, draw)
         return Choice(move, memo=(box, draw))
+
+    def follow(self, seat: Seat, position: Any, move: Any) -> None:
+        opened = self._open(seat, position)
+        if opened is None:
+            return
+        machine, player, box = opened
+        draw = player.follow(position, move)
+        if draw is None or box is None:
+            return
+        if draw.refilled and machine.learns:
+            self._refill(seat.match, machine, box, draw)
+        self.remember(seat, Choice(move, memo=(box, draw)))
 
     def remember(self, seat: Seat, choice: Choice) -> None:
         if choice.memo is None:
@@ -143,13 +164,51 @@ class MachinePlayer(SeatPlayer):
         by_machine = {machine_seat.machine_id: machine_seat.seat for machine_seat in seats}
         for machine in machines_locked(by_machine).values():
             self._learn(match, machine, by_machine[machine.pk], outcome)
+        for seat in match.seats.all():  # what has been read of the machines before is old now
+            seat._state.fields_cache.pop("machine_seat", None)
 
     def describe(self, seat: Seat) -> dict[str, Any] | None:
         machine = machine_in(seat)
         return None if machine is None else machine_brief(machine)
 
+    def manages(self, seat: Seat, user: Any) -> bool:
+        machine = machine_in(seat)
+        return machine is not None and is_master(user, machine)
+
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return match_insight(match, seats)
+
+    def _open(self, seat: Seat, position: Any) -> tuple[Machine, Menace, Box | None] | None:
+        """The machine in this seat, ready to look at the position, and the box that it opens there (``None``: none).
+
+        ``None`` if the machine is gone.
+        """
+        machine = machine_in(seat)
+        if machine is None:
+            return None
+        player = Menace(machine.rules, Side(machine.side), machine.learning_rule, learns=machine.learns)
+        if not player.cabinet.has_box(position):
+            return machine, player, None
+        key = machine.rules.encode(player.cabinet.box_position(position))
+        box = Box.objects.filter(machine=machine, position=key).first()
+        if box is None or (machine.learns and not any(box.beads)):
+            locked = self._locked(seat)
+            if locked is None:
+                return None
+            machine = locked
+            player.learns = machine.learns
+            box = self._box_met(machine, player, position, key)
+        player.boxes[key] = list(box.beads)
+        return machine, player, box
+
+    def _locked(self, seat: Seat) -> Machine | None:
+        """The seat's machine, locked; ``None`` if it has been deleted since it was read.
+
+        The other one of the match is locked with it, as the end of the match locks both. Locked one after the other they
+        would not be in ascending order, and two matches could wait for each other.
+        """
+        sitting = dict(MachineSeat.objects.filter(seat__match=seat.match_id).values_list("seat_id", "machine_id"))
+        return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
 
     def _box_met(self, machine: Machine, player: Menace, position: Any, key: str) -> Box:
         """The box, under the machine's lock: read again, or opened with its initial beads when first met."""
@@ -180,12 +239,15 @@ class MachinePlayer(SeatPlayer):
         if not machine.learns:
             return
         drawn = list(Draw.objects.filter(seat=seat).order_by("ply"))
-        resigned = bool(drawn) and drawn[-1].slot is None
         taught = [draw for draw in drawn if draw.slot is not None]
         boxes = {box.pk: box for box in Box.objects.filter(pk__in={draw.box_id for draw in taught})}
         memory = {box.position: list(box.beads) for box in boxes.values()}
-        player = Menace(machine.rules, Side(machine.side), machine.learning_rule, memory, machine.n_removed)
         result = Result.of(outcome, Side(machine.side))
+        rule, resigned = machine.learning_rule, bool(drawn) and drawn[-1].slot is None
+        if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
+            # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
+            rule, resigned = replace(rule, punish_previous_on_resign=False), True
+        player = Menace(machine.rules, Side(machine.side), rule, memory, machine.n_removed)
         draws = [menace.Draw(boxes[draw.box_id].position, tuple(draw.beads), draw.slot) for draw in taught]
         changes = player.restock(draws, result, resigned=resigned)
         machine.n_removed = player.n_removed
@@ -213,13 +275,26 @@ class HousePlayer(MachinePlayer):
 
     slug = "menace"
     name = "MENACE"
-    summary = "Michie's matchboxes. They learn from every game."
+    summary = "Matchboxes of the house. They learn from every game."
     listed = True
 
-    def wanted(self, seat: Seat) -> Machine:
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return any(house_machine(game.slug, side) for side in Side)
+
+    def name_in(self, game: Game[Any, Any]) -> str:
+        """The shortest of its machines' names: it is the one on their box."""
+        names = [house.name for side in Side if (house := house_machine(game.slug, side)) is not None]
+        return min(names, key=len, default=self.name)
+
+    def only_side(self, machine: str) -> Side | None:
+        return None
+
+    def wanted(self, seat: Seat, ref: str) -> Machine:
         machine = machine_of_house(seat.match.room.game, Side(seat.side))
         if machine is None:
             raise MachineNotFoundError("No machine of the house plays this side yet. Run: manage.py pretrain")
+        if seat.is_human and not seat.match.room.fresh:
+            machine_require(_account(seat), machine, to="train")
         return machine
 
 

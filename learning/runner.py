@@ -28,13 +28,17 @@ from learning.selectors_strength import strength_of
 from learning.storage import boxes_store, lesson_open, machine_lock, memory_load
 from learning.training.batch import train, train_against_machine
 from learning.training.episodes import Tally
-from learning.training.memory import Memory
+from learning.training.open_memory import AnyMemory
 
 CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time."""
 FIRST_CHUNK_GAMES = 50_000
+FIRST_CHUNK_GAMES_READABLE = 50
+"""Where the readable loop has to play: a thousandth of it, for it is so much slower."""
 CURVE_POINTS = 60
 """A run's curve has this many points and its start, at the squares of equal steps."""
+CURVE_POINTS_SAMPLED = 12
+"""The same where a point is a sample, which takes its time."""
 TELL_EVERY_S = 0.25
 """How often a run's page hears of it: sending costs a connection each time."""
 LEASE_S = 20
@@ -115,7 +119,8 @@ def run_execute(
         turn_s: after so many seconds, and a chunk at least, let others have the worker if any wait: the run is free to
             be claimed again.
     """
-    pace, told_at, told = Pace(), 0.0, -1
+    enumerable = run.machine.rules.enumerable
+    pace, told_at, told = Pace(FIRST_CHUNK_GAMES if enumerable else FIRST_CHUNK_GAMES_READABLE), 0.0, -1
     turn_ends = time.monotonic() + turn_s if turn_s is not None else math.inf
     while run.status == RunStatus.RUNNING:
         try:
@@ -184,12 +189,12 @@ def _let_go(run: TrainingRun) -> TrainingRun:
     return TrainingRun.objects.filter(pk=run.pk).first() or run
 
 
-def curve_marks(n_games: int) -> list[int]:
+def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
     """After how many games a run takes a point of its curve, ascending, its end included; dense at first.
 
     They follow from the length of the run alone, so that interrupting it changes nothing.
     """
-    return sorted({-(-n_games * k * k // CURVE_POINTS**2) for k in range(CURVE_POINTS + 1)})
+    return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
@@ -212,9 +217,9 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
     """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way."""
     rng = RandomSource.from_words(*(int(word, 16) for word in run.random_state.split(":")))
     memories = [memory_load(machine) for machine in machines]
-    before = [memory.copy() for memory in memories]
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
-    marks = [mark for mark in curve_marks(run.n_games) if mark >= run.games_done]
+    n_points = CURVE_POINTS if machines[0].rules.enumerable else CURVE_POINTS_SAMPLED
+    marks = [mark for mark in curve_marks(run.n_games, n_points) if mark >= run.games_done]
     points = [_point(run, memories[0])] if run.games_done == 0 else []
     end = run.games_done + n_games
     tally = Tally()
@@ -234,30 +239,28 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
             points.append(_point(run, memories[0]))
     pace.adapt(n_games, time.perf_counter() - started)
     run.random_state = "{:016x}:{:016x}".format(*rng.words)
-    _store(run, machines[0], memories[0], before[0], tally)
+    _store(run, machines[0], memories[0], tally)
     if learns:
-        _store(run, machines[1], memories[1], before[1], tally.mirrored())
+        _store(run, machines[1], memories[1], tally.mirrored())
     return points
 
 
-def _point(run: TrainingRun, memory: Memory) -> CurvePoint:
+def _point(run: TrainingRun, memory: AnyMemory) -> CurvePoint:
     return CurvePoint(
         run=run,
         games_done=run.games_done,
         n_wins=run.n_wins,
         n_draws=run.n_draws,
         n_losses=run.n_losses,
-        strength=strength_of(memory),
+        # A sample is drawn from a stream of its own, so that it changes nothing about the training.
+        strength=strength_of(memory, RandomSource(run.seed, run.games_done + 1)),
     )
 
 
-def _store(run: TrainingRun, machine: Machine, memory: Memory, before: Memory, tally: Tally) -> None:
+def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally) -> None:
     machine.n_removed = memory.n_removed
     lesson = lesson_open(machine, LessonKind.TRAINING, run=run, tally=(tally.wins, tally.draws, tally.losses))
-    touched = boxes_store(machine, memory, before, lesson)
-    keys = [memory.table.keys[box] for box in touched]
-    boxes = [
-        box_state(key, memory.beads[memory.slots(box)].tolist(), memory.draws[memory.slots(box)].tolist())
-        for key, box in zip(keys, touched, strict=True)
-    ]
+    touched = memory.touched()
+    boxes_store(machine, touched, lesson)
+    boxes = [box_state(box.position, box.beads, box.draws) for box in touched]
     transaction.on_commit(lambda: events.boxes_changed(machine, boxes))

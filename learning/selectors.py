@@ -9,7 +9,7 @@ from django.db.models import Min, Q, QuerySet
 from games.models import Room, Seat
 from games.rules.base import Side
 from learning.exceptions import MachineNotFoundError
-from learning.machines.registry import house_machine
+from learning.machines.registry import HOUSE, house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import Lesson, LessonKind, Machine, MachineSeat
 
@@ -43,6 +43,12 @@ def machine_of_house(game: str, side: Side) -> Machine | None:
     return None if house is None else Machine.objects.filter(slug=house.slug).first()
 
 
+def machines_of_house() -> dict[tuple[str, Side], Machine]:
+    """The house's machines that have been made, by game and side; one query."""
+    made = {machine.slug: machine for machine in Machine.objects.filter(slug__in=[house.slug for house in HOUSE])}
+    return {(house.game, house.side): made[house.slug] for house in HOUSE if house.slug in made}
+
+
 def machine_list_public() -> QuerySet[Machine]:
     """Machines that anybody may look at and play, without the copies made for rooms."""
     return Machine.objects.filter(is_public=True, room__isnull=True).order_by("pk")
@@ -55,8 +61,19 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
 
 
 def machine_brief(machine: Machine) -> dict[str, Any]:
-    """What the state of a room says of a machine."""
-    return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
+    """What the state of a room says of a machine; ``win_rate`` is ``None`` before its first game."""
+    return {
+        "id": machine.pk,
+        "name": machine.name,
+        "url": machine.get_absolute_url(),
+        "learns": machine.learns,
+        "level": machine.level,
+        "games": machine.n_games,
+        "wins": machine.n_wins,
+        "draws": machine.n_draws,
+        "losses": machine.n_losses,
+        "win_rate": machine.n_wins / machine.n_games if machine.n_games else None,
+    }
 
 
 def lesson_span(machine: Machine) -> tuple[int, int]:
@@ -102,7 +119,6 @@ def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 20
             **machine_brief(machine),
             "game": machine.rules.name,
             "side_name": machine.get_side_display(),
-            "games": machine.n_games,
             "owner": machine.owner.get_username() if machine.owner else "",
             "is_public": machine.is_public,
         }

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
 
+from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from learning.exceptions import BoxNotFoundError
 from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace
+from learning.machines.printed_set import printed_set
 from learning.models import Box, Change, Draw, Machine
 from learning.selectors_strength import visit_probabilities
 from learning.training.tables import boxes_compile
+
+GARDNERS = ("gardner-her", "gardner-her-reward")
+FEW_BOXES = 100
+"""A set of drawings is shown for machines of at most so many boxes."""
 
 
 def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
@@ -33,6 +40,7 @@ def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
                 "colour": bead.colour,
                 "mark": bead.mark,
                 "name": game.describe_move(printed),
+                "printed": game.format_move(printed),
                 "moves": [game.format_move(move) for move in members],
             }
         )
@@ -60,23 +68,75 @@ def box_list_view(machine: Machine) -> list[dict[str, Any]]:
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
     """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
-    printed, slots, pieces = _printed(machine.cabinet)
-    visits = visit_probabilities(machine)
-    rows = machine.boxes.order_by("ply", "position").values_list(
-        "position", "move_number", "ply", "start", "beads", "draws"
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "move_number", "ply", "start", "beads", "draws"
+        )
     )
-    boxes = [(*row, *printed[row[0]], visits.get(row[0], 0.0)) for row in rows]
+    cabinet = machine.cabinet
+    if cabinet.game.enumerable:
+        printed, slots, pieces = _printed_all(cabinet)
+    else:
+        printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
+    visits = visit_probabilities(machine)
+    boxes = [(*row, *printed[row[0]], None if visits is None else visits.get(row[0], 0.0)) for row in rows]
     return {"slots": slots, "pieces": pieces, "boxes": boxes}
 
 
+def has_drawings(machine: Machine) -> bool:
+    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his and of that size."""
+    return machine.preset in GARDNERS and machine.rules.enumerable and machine.boxes.count() <= FEW_BOXES
+
+
+def drawings_view(machine: Machine) -> list[dict[str, Any]]:
+    """Every box as Gardner drew it, once or as a pair of mirror images, in order of play.
+
+    Raises:
+        BoxNotFoundError: the machine is not after his.
+    """
+    if not has_drawings(machine):
+        raise BoxNotFoundError(f"Gardner made no drawings for a machine like {machine.name}.")
+    cabinet = machine.cabinet
+    game = cabinet.game
+    groups: dict[str, dict[str, Any]] = {}
+    for position in printed_set(cabinet):
+        printed = cabinet.box_position(position)
+        key = game.encode(printed)
+        group = groups.setdefault(
+            key,
+            {
+                "box": key,
+                "move_number": cabinet.move_number(printed) + 1,
+                "url": f"/machines/{machine.pk}/boxes/{key}",
+                "drawings": [],
+            },
+        )
+        slots = zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)
+        group["drawings"].append(
+            {
+                "position": game.encode(position),
+                "board": list(game.pieces(position)),
+                "slots": [{**slot, "moves": [game.format_move(move) for move in moves]} for slot, moves in slots],
+            }
+        )
+    return sorted(groups.values(), key=lambda group: (group["move_number"], group["box"]))
+
+
+Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
+
+
 @lru_cache(maxsize=32)
-def _printed(cabinet: Cabinet) -> tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]:
+def _printed_all(cabinet: Cabinet) -> Printed:
+    return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
+
+
+def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
     """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
     slots: dict[str, int] = {}
     pieces: dict[str | None, int] = {}
     views: list[Any] = []
     printed = {}
-    for key in boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys:
+    for key in keys:
         position = cabinet.game.decode(key)
         places = []
         for view in slots_view(cabinet, position):
@@ -98,7 +158,7 @@ def box_get(machine: Machine, text: str) -> Box:
     """
     cabinet = machine.cabinet
     try:
-        position = cabinet.game.decode(text)
+        position = cabinet.game.decode_as(text, cabinet.side)
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     key = cabinet.game.encode(cabinet.box_position(position))
@@ -120,7 +180,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     cabinet = machine.cabinet
     game = cabinet.game
     try:
-        position = game.decode(text)
+        position = game.decode_as(text, Side(machine.side))
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     if game.is_terminal(position):
@@ -176,7 +236,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     """
     game = machine.rules
     try:
-        position = game.decode(text)
+        position = game.decode_as(text, Side(machine.side))
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     outcome, side = game.outcome(position), game.side_to_move(position)

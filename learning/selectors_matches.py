@@ -44,16 +44,33 @@ def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         "slot": last.slot if last else None,
         "draws": views,
         "lesson": None,
+        "lessons": [],
         "changes": [],
     }
     if match.is_over:
         sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
         insight["changes"] = _changes_view(match, machines, sides)
-        result = _result(match, seat.side)
-        deltas = [change["delta"] for change in insight["changes"] if not change["refill"]]
-        sentence = lesson_sentence(machine.name, result, deltas, learnt=_learnt(match, machine))
-        insight["lesson"] = {"result": result.name.lower(), "sentence": sentence}
+        insight["lessons"] = _lessons_view(match, machines, sides, insight["changes"])
+        lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
+        insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
     return insight
+
+
+def _lessons_view(
+    match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the match was for each machine, in order of side."""
+    roles = match.room.rules.layout.roles
+    learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    view = []
+    for pk in sorted(sides, key=lambda pk: sides[pk]):
+        machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
+        deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
+        sentence = lesson_sentence(machine.name, result, deltas, learnt=pk in learnt)
+        view.append(
+            {"role": role, "machine": machine_brief(machine), "result": result.name.lower(), "sentence": sentence}
+        )
+    return view
 
 
 def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> dict[str, Any]:
@@ -61,8 +78,9 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
     printed = game.decode(draw.box.position)
     placement = cabinet.placement(position)
     total = sum(draw.beads)
+    by_hand = draw.seat.is_human
     # An empty box that played all the same played anything that is allowed.
-    anything = total == 0 and draw.slot is not None
+    anything = total == 0 and draw.slot is not None and not by_hand
     moves_of_slots = cabinet.slot_moves(position)
     n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
     slots = []
@@ -96,6 +114,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
         "resigned": draw.slot is None,
         "refilled": draw.refilled,
         "anything": anything,
+        "by_hand": by_hand,
     }
 
 
@@ -142,10 +161,6 @@ def _result(match: Match, side: int) -> Result:
     if match.winner is None:
         return Result.DRAW
     return Result.WIN if match.winner == side else Result.LOSS
-
-
-def _learnt(match: Match, machine: Machine) -> bool:
-    return match.lessons.filter(machine=machine, kind=LessonKind.MATCH).exists()
 
 
 def lesson_sentence(name: str, result: Result, deltas: Sequence[int], *, learnt: bool) -> str:

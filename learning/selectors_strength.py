@@ -3,47 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from django.core.cache import cache
 
 from games.exceptions import MalformedError
+from learning.kernels.random_source import RandomSource
 from learning.models import Machine
 from learning.opponents.registry import OPPONENTS
 from learning.storage import memory_load
-from learning.training.memory import Memory
+from learning.training.open_memory import AnyMemory, OpenMemory
 from learning.training.strength import against_opponent, visit_probability, worst_case
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
 
-Strength = dict[str, dict[str, float]]
-"""Chances of win, draw and loss by opponent."""
+SAMPLE_GAMES = 100
+"""How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
+
+Strength = dict[str, dict[str, Any]]
+"""Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""
 
 
 def machine_strength(machine: Machine) -> Strength:
-    """Exact win, draw and loss against random, win-block and perfect play and in the worst case.
+    """Win, draw and loss against random, win-block and perfect play and in the worst case: exact, or a sample.
 
     Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
     """
     key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
     strength: Strength | None = cache.get(key)
     if strength is None:
-        strength = strength_of(memory_load(machine))
+        strength = strength_of(memory_load(machine), RandomSource(machine.n_lessons))
         cache.set(key, strength, STRENGTH_CACHE_S)
     return strength
 
 
-def strength_of(memory: Memory) -> Strength:
-    """Exact win, draw and loss of a memory against each opponent of the page, and in the worst case."""
-    exact = {slug.replace("-", "_"): against_opponent(memory, OPPONENTS[slug]) for slug in STRENGTH_OPPONENTS}
+def strength_of(memory: AnyMemory, rng: RandomSource) -> Strength:
+    """Win, draw and loss of a memory against each opponent of the page.
+
+    Exact, and then in the worst case too. Of a game too large to sum over the shares in :data:`SAMPLE_GAMES` games,
+    taken from ``rng``, against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
+    """
+    opponents = {slug.replace("-", "_"): OPPONENTS[slug] for slug in STRENGTH_OPPONENTS}
+    if isinstance(memory, OpenMemory):
+        game = memory.machine.game
+        able = {name: opponent for name, opponent in opponents.items() if opponent.plays(game)}
+        return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
+    exact = {name: against_opponent(memory, opponent) for name, opponent in opponents.items()}
     exact["worst"] = worst_case(memory)
     return {name: asdict(expected) for name, expected in exact.items()}
 
 
-def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float]:
+def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
     """The exact chance that a game against a fixed opponent opens each box, by position.
 
-    Kept in the cache under the machine's last lesson, as its strength is.
+    Kept in the cache under the machine's last lesson, as its strength is. ``None`` where the game is too large to know.
 
     Raises:
         MalformedError: there is no such opponent.
@@ -54,6 +68,8 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
         memory = memory_load(machine)
+        if isinstance(memory, OpenMemory):
+            return None
         chances = visit_probability(memory, OPPONENTS[opponent])
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
         cache.set(key, visits, STRENGTH_CACHE_S)

@@ -12,6 +12,7 @@ from games.rules.base import Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.serializers import parse_side
+from learning.experiments.registry import EXPERIMENTS
 from learning.machines.presets import PRESETS
 from learning.machines.rule import Rule, RuleError
 from learning.models import Box, Machine, RunStatus, TournamentFormat
@@ -227,21 +228,31 @@ class BoxDetailSerializer(serializers.Serializer[Any]):
     history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")
 
 
+class IntervalField(serializers.ListField):
+    """From and to."""
+
+    child = serializers.FloatField()
+
+
 class ChancesSerializer(serializers.Serializer[Any]):
-    """Chances of win, draw and loss."""
+    """Chances of win, draw and loss; or, of a game too large for that, the shares of a sample."""
 
     win = serializers.FloatField()
     draw = serializers.FloatField()
     loss = serializers.FloatField()
+    games = serializers.IntegerField(required=False, help_text="Of a sample: how many games it is the result of.")
+    win_interval = IntervalField(required=False, help_text="Of a sample: the 95 % Wilson interval.")
+    draw_interval = IntervalField(required=False)
+    loss_interval = IntervalField(required=False)
 
 
 class StrengthSerializer(serializers.Serializer[Any]):
-    """Exact chances against each opponent, and in the worst case."""
+    """Exact chances against each opponent, and in the worst case; of a game too large for that, a sample."""
 
     random = ChancesSerializer()
     win_block = ChancesSerializer()
-    perfect = ChancesSerializer()
-    worst = ChancesSerializer()
+    perfect = ChancesSerializer(required=False, help_text="Only where it is exact.")
+    worst = ChancesSerializer(required=False, help_text="Only where it is exact.")
 
 
 class StageSerializer(StrictSerializer):
@@ -526,3 +537,60 @@ class TournamentDetailSerializer(TournamentSerializer):
     standings = StandingSerializer(many=True)
     crosstable = CrossSerializer(many=True)
     pairings = PairingSerializer(many=True)
+
+
+class ParameterSerializer(serializers.Serializer[Any]):
+    """A whole number that can be chosen."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name hides a serializer's own label
+    default = serializers.IntegerField()
+    low = serializers.IntegerField()
+    high = serializers.IntegerField()
+
+
+class ExperimentSerializer(serializers.Serializer[Any]):
+    """An experiment: ``selectors_experiments.experiment_view``."""
+
+    slug = serializers.ChoiceField(choices=list(EXPERIMENTS))
+    name = serializers.CharField()
+    question = serializers.CharField()
+    game = serializers.CharField()
+    presets = serializers.ListField(child=serializers.CharField())
+    edition = serializers.IntegerField(help_text="Raised whenever the same seed would come to something else.")
+    seed = serializers.IntegerField(help_text="The one it has if none is given.")
+    parameters = ParameterSerializer(many=True)
+
+
+class ExperimentRunStartSerializer(StrictSerializer):
+    """Which experiment, and how."""
+
+    experiment = serializers.ChoiceField(choices=list(EXPERIMENTS))
+    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, required=False)
+    parameters = serializers.DictField(
+        child=serializers.IntegerField(), required=False, help_text="By name; those left out have their default."
+    )
+
+
+class ExperimentRunSerializer(serializers.Serializer[Any]):
+    """A run as a list shows it: ``selectors_experiments.experiment_run_brief``."""
+
+    id = serializers.IntegerField()
+    experiment = serializers.CharField()
+    edition = serializers.IntegerField()
+    parameters = serializers.DictField(child=serializers.IntegerField())
+    seed = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    progress = serializers.FloatField(help_text="0 to 1.")
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class ExperimentRunDetailSerializer(ExperimentRunSerializer):
+    """A run with its result: ``selectors_experiments.experiment_run_view``."""
+
+    result = serializers.DictField(
+        allow_null=True,
+        help_text="Figures, charts and tables as docs/experiments.md explains them; null until finished.",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -15,12 +15,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 from games.models import Room
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from learning import events, tasks
 from learning.access import To, machine_for, machine_require, run_for
 from learning.exceptions import (
+    GameTooLargeError,
     MachineBusyError,
     MachineFileError,
     MachineNotFoundError,
@@ -71,17 +72,40 @@ def machine_create(
         **details: further fields of the machine: ``slug``, ``description``, ``owner``.
 
     Raises:
-        UnknownGameError, RuleError.
+        UnknownGameError, GameTooLargeError.
     """
+    rules = game_get(game)
     if rule is None:
         preset = preset or DEFAULT_PRESETS[side]
-        rule = PRESETS[preset].rule
+        rule = preset_rule(rules, preset)
+    rule_require(rules, rule)
     machine = Machine.objects.create(
-        game=game_get(game).slug, side=side, name=name, preset=preset, rule=rule.to_json(), **details
+        game=rules.slug, side=side, name=name, preset=preset, rule=rule.to_json(), **details
     )
     if rule.open_boxes is OpenBoxes.IN_ADVANCE:
         boxes_lay_out(machine, Memory.fresh(table_of(machine)))
     return machine
+
+
+def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
+    """The rule of a preset for a game: where boxes cannot be laid out in advance, they are opened when met.
+
+    The play is the same.
+    """
+    rule = PRESETS[preset].rule
+    return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+
+
+def rule_require(game: Game[Any, Any], rule: Rule) -> None:
+    """Refuse a rule that asks of a game what it is too large for.
+
+    Raises:
+        GameTooLargeError.
+    """
+    if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+        raise GameTooLargeError(
+            f"open_boxes: {game.name} has too many positions to lay out a box for each. They can be opened when met."
+        )
 
 
 @transaction.atomic
@@ -125,7 +149,7 @@ def machine_make(
     """A new machine that belongs to the account that asks.
 
     Raises:
-        MachineQuotaError, UnknownGameError, RuleError.
+        MachineQuotaError, UnknownGameError, GameTooLargeError.
     """
     quota_require(user)
     return machine_create(
@@ -192,7 +216,8 @@ def machine_import(
             name=name.strip(),
         )
         data = machine_read(content, wanted, form)
-    except (ExchangeError, UnknownGameError) as error:
+        rule_require(data.game, data.rule)
+    except (ExchangeError, GameTooLargeError, UnknownGameError) as error:
         raise MachineFileError(str(error)) from None
     with transaction.atomic():
         if user is not None:
@@ -373,7 +398,7 @@ def training_run_start(
     learner = machine_find(machine)
     if not learner.learns:
         raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
-    others = [None if stage.opponent in OPPONENTS else _other_side(learner, stage.opponent) for stage in stages]
+    others = [_opponent_of(learner, stage.opponent) for stage in stages]
     run = _run_store(learner, stages, others, seed=seed, started_by_id=started_by_id)
     if enqueue:
         transaction.on_commit(lambda: tasks.training_run_knock(run.pk))
@@ -433,6 +458,19 @@ def training_run_stop(*, user: Any, run_id: int) -> bool:
         RunNotFoundError, NotYourMachineError.
     """
     return training_run_cancel(run_id=run_for(user, run_id, to="train").pk)
+
+
+def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
+    """The machine to train against; ``None`` for a fixed opponent, if it can play the game."""
+    fixed = OPPONENTS.get(opponent)
+    if fixed is None:
+        return _other_side(learner, opponent)
+    if not fixed.plays(learner.rules):
+        able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.rules))
+        raise TrainingRefusedError(
+            f"opponent: {learner.rules.name} has too many positions for {fixed.name.lower()} play; there are {able}."
+        )
+    return None
 
 
 def _other_side(learner: Machine, opponent: str) -> Machine:

@@ -6,19 +6,22 @@ Every function that writes must be called inside a transaction that holds the ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db import connection
 from django.db.models import F
-from numpy.typing import NDArray
 
 from games.rules.base import Side
 from learning.exceptions import MachineNotFoundError
 from learning.machines.rule import OpenBoxes
 from learning.models import Box, Change, Lesson, LessonKind, Machine
-from learning.training.memory import Memory
+from learning.training.memory import Memory, TouchedBox
+from learning.training.open_memory import AnyMemory, Fetch, OpenMemory
 from learning.training.tables import BoxTable, boxes_compile
+
+FETCHED_AT_ONCE = 50_000
+"""Of a game too large for a table, up to so many boxes are read at once; beyond it each is when it is met."""
 
 
 def machine_lock(*ids: int) -> list[Machine]:
@@ -48,15 +51,26 @@ def table_of(machine: Machine) -> BoxTable:
     return boxes_compile(machine.rules, Side(machine.side), machine.learning_rule)
 
 
-def memory_load(machine: Machine) -> Memory:
+def memory_load(machine: Machine) -> AnyMemory:
     """The machine's memory as it stands in the database."""
     rows = Box.objects.filter(machine=machine).values_list("position", "beads", "draws")
-    return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
+    if machine.rules.enumerable:
+        return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
+    fetch: Fetch
+    if rows.count() <= FETCHED_AT_ONCE:
+        fetch = {position: (beads, draws) for position, beads, draws in rows.iterator(chunk_size=5000)}.get
+    else:
+        fetch = partial(_box_fetch, machine.pk)
+    return OpenMemory.load(machine.rules, Side(machine.side), machine.learning_rule, fetch, n_removed=machine.n_removed)
+
+
+def _box_fetch(machine_id: int, key: str) -> tuple[list[int], list[int]] | None:
+    return Box.objects.filter(machine_id=machine_id, position=key).values_list("beads", "draws").first()
 
 
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
     """Store every box of a machine that has none yet."""
-    _boxes_insert(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))
 
 
 def boxes_reset(machine: Machine) -> None:
@@ -68,7 +82,7 @@ def boxes_reset(machine: Machine) -> None:
         Box.objects.filter(machine=machine).delete()
         return
     memory = Memory.fresh(table_of(machine))
-    _boxes_write(machine, memory, range(memory.table.n_boxes), start=memory.beads)
+    _boxes_write(machine, memory.boxes(range(memory.table.n_boxes)))
     # What was laid out first in a copy, or brought by an import, is no start of this one.
     Box.objects.filter(machine=machine).update(start=F("beads"))
 
@@ -88,25 +102,21 @@ def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Se
             copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(draws)))
 
 
-def boxes_store(machine: Machine, memory: Memory, before: Memory, lesson: Lesson) -> list[int]:
-    """Store the boxes that differ from ``before``, and the lesson's change of each; the boxes (of the table) stored."""
-    touched = memory.changed_boxes(before)
+def boxes_store(machine: Machine, touched: Sequence[TouchedBox], lesson: Lesson) -> None:
+    """Store the boxes that training touched, and the lesson's change of each."""
     if not touched:
-        return []
-    table = memory.table
-    ids = _boxes_write(machine, memory, touched, start=table.initial)
-    deltas = memory.beads - before.beads
-    changed = np.flatnonzero(np.add.reduceat(deltas != 0, table.slot_indptr[:-1])).tolist()
-    if not changed:  # draws alone leave no entry
-        return touched
-    added, after = (column.split("\n") for column in _columns(memory, changed, deltas, memory.beads))
-    rows = (f"{lesson.pk}\t{ids[table.keys[box]]}\t{d}\t{a}\n" for box, d, a in zip(changed, added, after, strict=True))
+        return
+    ids = _boxes_write(machine, touched)
+    changed = [box for box in touched if any(box.deltas)]  # draws alone leave no entry
+    if not changed:
+        return
+    columns = zip(changed, _column(box.deltas for box in changed), _column(box.beads for box in changed), strict=True)
+    rows = (f"{lesson.pk}\t{ids[box.position]}\t{deltas}\t{after}\n" for box, deltas, after in columns)
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY learning_change (lesson_id, box_id, deltas, after) FROM STDIN") as copy,
     ):
         copy.write("".join(rows))
-    return touched
 
 
 def lesson_open(machine: Machine, kind: LessonKind, *, tally: tuple[int, int, int] = (0, 0, 0), **cause: Any) -> Lesson:
@@ -138,37 +148,40 @@ def changes_record(lesson: Lesson, boxes: Iterable[tuple[Box, Sequence[int], int
     )
 
 
-def _boxes_write(machine: Machine, memory: Memory, boxes: Sequence[int], *, start: NDArray[np.int32]) -> dict[str, int]:
+def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int]:
     """Update the rows of these boxes, and insert those that have none; the row's id by position.
 
     Arrays of arrays do not unnest into arrays, and 10,000 texts take long to quote, so each column travels as one text.
     """
-    keys = [memory.table.keys[box] for box in boxes]
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE learning_box AS box SET beads = row.beads::int[], draws = row.draws::bigint[]"
             " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
             " AS row (position, beads, draws)"
             " WHERE box.machine_id = %s AND box.position = row.position RETURNING box.position, box.id",
-            ["\n".join(keys), *_columns(memory, boxes, memory.beads, memory.draws), machine.pk],
+            [
+                "\n".join(box.position for box in boxes),
+                "\n".join(_column(box.beads for box in boxes)),
+                "\n".join(_column(box.draws for box in boxes)),
+                machine.pk,
+            ],
         )
         ids: dict[str, int] = dict(cursor.fetchall())
-    missing = [box for box, key in zip(boxes, keys, strict=True) if key not in ids]
-    return ids | _boxes_insert(machine, memory, missing, start=start) if missing else ids
+    missing = [box for box in boxes if box.position not in ids]
+    return ids | _boxes_insert(machine, missing) if missing else ids
 
 
-def _boxes_insert(
-    machine: Machine, memory: Memory, boxes: Sequence[int], *, start: NDArray[np.int32]
-) -> dict[str, int]:
+def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int]:
     """Insert the rows of these boxes, which have none; the row's id by position."""
-    table = memory.table
-    game = table.cabinet.game
-    keys = [table.keys[box] for box in boxes]
+    cabinet = machine.cabinet
+    positions = [cabinet.game.decode(box.position) for box in boxes]
     columns = [
-        "\n".join(keys),
-        "\n".join(str(game.ply(game.decode(key))) for key in keys),
-        "\n".join(map(str, (table.move_number[list(boxes)] + 1).tolist())),
-        *_columns(memory, boxes, start, memory.beads, memory.draws),
+        [box.position for box in boxes],
+        [str(cabinet.game.ply(position)) for position in positions],
+        [str(cabinet.move_number(position) + 1) for position in positions],
+        _column(box.start for box in boxes),
+        _column(box.beads for box in boxes),
+        _column(box.draws for box in boxes),
     ]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -177,16 +190,11 @@ def _boxes_insert(
             " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)),"
             " string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
             " AS row (position, ply, move_number, start, beads, draws) RETURNING position, id",
-            [machine.pk, *columns],
+            [machine.pk, *map("\n".join, columns)],
         )
         return dict(cursor.fetchall())
 
 
-def _columns(memory: Memory, boxes: Sequence[int], *columns: NDArray[Any]) -> list[str]:
-    """For each array of numbers one text, with a line for each box: its numbers as PostgreSQL writes an array."""
-    slots = [memory.slots(box) for box in boxes]
-    texts = []
-    for column in columns:
-        numbers = list(map(str, column.tolist()))
-        texts.append("\n".join(f"{{{','.join(numbers[place])}}}" for place in slots))
-    return texts
+def _column(arrays: Iterable[Sequence[int]]) -> list[str]:
+    """Each array of numbers as PostgreSQL writes it."""
+    return [f"{{{','.join(map(str, numbers))}}}" for numbers in arrays]

@@ -14,7 +14,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from games.models import MatchStatus, Room
-from learning.models import Machine, Pairing, RunStatus, TrainingRun
+from learning.experimenter import experiment_claim, experiment_execute
+from learning.models import ExperimentRun, Machine, Pairing, RunStatus, TrainingRun
 from learning.referee import pairing_claim, pairing_fail, pairing_play
 from learning.runner import run_claim_next, run_execute
 
@@ -24,6 +25,7 @@ QUEUED_TOO_LONG_S = 10
 TURN_S = 2.0
 """A run that has had a worker for this long lets it go to others that wait."""
 KEEP_COPIES_DAYS = 90
+KEEP_EXPERIMENTS_DAYS = 30
 KNOCK_AGAIN_S = 30
 """A pairing may wait long behind others; it is knocked for again after this."""
 
@@ -107,8 +109,42 @@ def pairings_knock(ids: list[int]) -> None:
 
 
 @shared_task
+def experiment_run_execute(run_id: int) -> None:
+    """Run an experiment to its end, unless somebody else has it or has done it."""
+    run = experiment_claim(run_id)
+    if run is not None:
+        experiment_execute(run)
+
+
+@shared_task
+def experiments_reap() -> int:
+    """Knock again for experiments that wait too long or whose worker has died; how many."""
+    now = timezone.now()
+    forgotten = ExperimentRun.objects.filter(
+        Q(status=RunStatus.QUEUED, knocked_at__lt=now - timedelta(seconds=QUEUED_TOO_LONG_S))
+        | Q(status=RunStatus.RUNNING, lease_until__lt=now)
+    ).order_by("knocked_at", "pk")
+    ids = list(forgotten.values_list("pk", flat=True)[:100])
+    ExperimentRun.objects.filter(pk__in=ids).update(knocked_at=now)
+    for run_id in ids:
+        experiment_knock(run_id)
+    return len(ids)
+
+
+def experiment_knock(run_id: int) -> None:
+    """Tell the workers of an experiment. With the broker away it stays queued, and the reaper knocks again."""
+    try:
+        experiment_run_execute.apply_async((run_id,), retry=False, expires=60)
+    except (OperationalError, OSError):
+        logger.exception("could not enqueue experiment run %s", run_id)
+
+
+@shared_task
 def sweep() -> None:
-    """Clear sessions that have ended, rooms nobody came to, and copies that nobody owns or plays any more."""
+    """Clear sessions that have ended, rooms nobody came to, copies that nobody owns or plays, results nobody asks for.
+
+    The newest result of every experiment stays, so that its page has something to show.
+    """
     call_command("clearsessions")
     now = timezone.now()
     Room.objects.filter(
@@ -117,3 +153,7 @@ def sweep() -> None:
     Machine.objects.filter(
         room__isnull=False, owner__isnull=True, room__changed_at__lt=now - timedelta(days=KEEP_COPIES_DAYS)
     ).delete()
+    finished = ExperimentRun.objects.filter(status=RunStatus.FINISHED).order_by("experiment", "-finished_at", "-pk")
+    newest = finished.distinct("experiment").values_list("pk", flat=True)
+    old = Q(finished_at__lt=now - timedelta(days=KEEP_EXPERIMENTS_DAYS))
+    ExperimentRun.objects.filter(old).exclude(pk__in=list(newest)).delete()

@@ -3,14 +3,16 @@
 from django.urls import path, re_path
 
 from learning.api import exchange as api_exchange
+from learning.api import experiments as api_experiments
 from learning.api import machines as api_machines
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import exchange, lab, pages, runs, schedules, tournaments
+from learning.views import exchange, experiments, lab, pages, play, runs, schedules, tournaments
 
 urlpatterns = [
     path("", pages.lobby, name="lobby"),
+    path("play/<slug:slug>", play.play_page, name="play"),
     path("account", pages.account, name="account"),
     path("machines/<int:machine_id>", pages.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),
@@ -25,9 +27,11 @@ urlpatterns = [
     path("machines/<int:machine_id>/reset", lab.machine_reset, name="machine_reset"),
     path("machines/<int:machine_id>/delete", lab.machine_delete, name="machine_delete"),
     path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
+    path("machines/<int:machine_id>/train-together", runs.run_together, name="run_together"),
     path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
     path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
     path("machines/<int:machine_id>/why", lab.why, name="why"),
+    path("machines/<int:machine_id>/drawings", lab.drawings, name="drawings"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),
@@ -71,4 +75,17 @@ urlpatterns = [
         name="api-tournament",
     ),
     re_path(r"^api/tournaments/(?P<tournament_id>\d{1,18})/cancel/?$", api_tournaments.TournamentCancelView.as_view()),
+    # Experiments
+    path("experiments", experiments.experiment_list, name="experiments"),
+    path("experiments/<slug:slug>", experiments.experiment_page, name="experiment"),
+    path("experiments/runs/<int:run_id>/cancel", experiments.experiment_cancel, name="experiment_cancel"),
+    path("experiments/runs/<int:run_id>/result.csv", experiments.experiment_csv, name="experiment_csv"),
+    re_path(r"^api/experiments/?$", api_experiments.ExperimentListView.as_view(), name="api-experiments"),
+    re_path(r"^api/experiment-runs/?$", api_experiments.ExperimentRunListView.as_view(), name="api-experiment-runs"),
+    re_path(
+        r"^api/experiment-runs/(?P<run_id>\d{1,18})/?$",
+        api_experiments.ExperimentRunView.as_view(),
+        name="api-experiment-run",
+    ),
+    re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
 ]

@@ -168,6 +168,7 @@ CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}, "tou
 CELERY_TASK_ROUTES = {
     "learning.tasks.training_run_execute": {"queue": "bulk"},
     "learning.tasks.pairing_execute": {"queue": "tournaments"},
+    "learning.tasks.experiment_run_execute": {"queue": "bulk"},
 }
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -188,6 +189,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "Take up pairings of tournaments that were forgotten": {
         "task": "learning.tasks.tournaments_reap",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "Take up experiments that were forgotten": {
+        "task": "learning.tasks.experiments_reap",
         "schedule": 5.0,
         "options": {"expires": 5},
     },

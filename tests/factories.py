@@ -6,15 +6,17 @@ from uuid import UUID, uuid4
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from games import services
+from games import services, services_tokens
 from games.rules.base import Side
 from games.services import Person, Seated
+from learning.experimenter import experiment_claim, experiment_execute
 from learning.kernels.random_source import RandomSource
 from learning.machines.registry import HOUSE
-from learning.models import Machine
+from learning.models import ExperimentRun, Machine
 from learning.opponents.registry import OPPONENTS
 from learning.runner import run_claim, run_execute
 from learning.services import Stage, machine_create, training_run_start
+from learning.services_experiments import experiment_request
 from learning.training.batch import train
 from learning.training.memory import Memory
 
@@ -34,7 +36,7 @@ def api_with(account: Any, *scopes: str) -> APIClient:
     """A program that shows a token of the account; without scopes a browser with its session, ``None`` a guest."""
     api = APIClient()
     if scopes:
-        text = services.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
+        text = services_tokens.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
         api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     elif account is not None:
         api.force_login(account)
@@ -51,8 +53,12 @@ def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machin
 
 
 def house() -> dict[Side, Machine]:
-    """The house's two machines, untrained."""
-    return {h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug) for h in HOUSE}
+    """The house's two machines for noughts and crosses, untrained."""
+    return {
+        h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug)
+        for h in HOUSE
+        if h.game == NC
+    }
 
 
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
@@ -72,6 +78,16 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
     memory = Memory.fresh(table_of(learner))
     train(memory, OPPONENTS[opponent], games, RandomSource(seed))
     return memory
+
+
+def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
+    """Run an experiment through the one road; the run with its result."""
+    run = experiment_request(person=None, experiment=slug, seed=seed, parameters=parameters, enqueue=False)
+    claimed = experiment_claim(run.pk)
+    assert claimed is not None
+    experiment_execute(claimed)
+    run.refresh_from_db()
+    return run
 
 
 def room(opponent: str = "perfect", who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:

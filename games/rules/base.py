@@ -126,7 +126,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     @abstractmethod
     def ply(self, position: PositionT) -> int:
-        """The least number of moves after which the position can arise from the start."""
+        """The least number of moves after which the position can arise from the start.
+
+        A game that is not ``enumerable`` may say less. Even so it is 0 for the start alone, the same throughout an
+        orbit, odd when the second side is to move of sides that take turns, and one move adds one at most.
+        """
 
     @abstractmethod
     def legal_moves(self, position: PositionT) -> tuple[MoveT, ...]:
@@ -159,6 +163,18 @@ class Game(ABC, Generic[PositionT, MoveT]):
         Raises:
             InvalidPositionError: the text is not a position that this game can reach.
         """
+
+    def decode_as(self, text: str, side: Side) -> PositionT:
+        """The position that a text stands for, in which ``side`` is to move if the text leaves that out.
+
+        Raises:
+            InvalidPositionError: as for :meth:`decode`.
+        """
+        return self.decode(text)
+
+    def encode_short(self, position: PositionT) -> str:
+        """The shortest text that :meth:`decode_as` reads, as programs write it that know the side."""
+        return self.encode(position)
 
     @abstractmethod
     def format_move(self, move: MoveT) -> str:

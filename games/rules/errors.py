@@ -25,6 +25,12 @@ class InvalidPositionError(RulesError):
     code = "invalid_position"
 
 
+class InvalidSizeError(RulesError):
+    """The game is not played on a board of this size."""
+
+    code = "invalid_size"
+
+
 class UnknownGameError(RulesError):
     """No game has this slug."""
 

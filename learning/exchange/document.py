@@ -107,7 +107,7 @@ def machine_from(
     """
     if not entries:
         raise ExchangeError("", "The file holds no box.")
-    game, positions = _game_of(entries, wanted.game)
+    game, positions = _game_of(entries, wanted)
     side = _side_of(game, entries, positions, wanted.side)
     ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
     if not ours:
@@ -158,7 +158,7 @@ def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], draws: Se
         raise ExchangeError(
             where, f"only one move is possible in {text!r}, and this rule keeps no box for a forced move"
         )
-    if position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
+    if game.enumerable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
         raise ExchangeError(where, f"no game can reach {text!r}")
     n_slots = len(cabinet.slots(position))
     if not len(beads) == len(draws) == n_slots:
@@ -202,38 +202,59 @@ def words(value: object, where: str, *, longest: int) -> str:
     return value
 
 
-def _game_of(entries: Sequence[Entry], wanted: Game[Any, Any] | None) -> tuple[Game[Any, Any], list[Any]]:
-    """The game whose positions these are: the one asked for, or the first that can read every one of them."""
+def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], list[Any]]:
+    """The game whose positions these are: the one asked for, or the first that can read every one of them.
+
+    A text that leaves the side to move out may be read for either; then the moves tell for which.
+    """
     furthest: ExchangeError | None = None
     n_read = -1
-    for game in (wanted,) if wanted is not None else GAMES.values():
-        positions: list[Any] = []
-        try:
-            for entry in entries:
-                positions.append(_decoded(game, entry))  # noqa: PERF401  # how far it came is the better message
-        except ExchangeError as error:
-            if len(positions) > n_read:
-                furthest, n_read = error, len(positions)
-        else:
-            return game, positions
-    assert furthest is not None, "there is a game"
-    raise furthest
+    readings: list[tuple[Game[Any, Any], list[Any]]] = []
+    for game in (wanted.game,) if wanted.game is not None else GAMES.values():
+        for side in Side if wanted.side is None else (wanted.side,):
+            positions: list[Any] = []
+            try:
+                for entry in entries:
+                    positions.append(_decoded(game, entry, side))  # noqa: PERF401  # how far it came is the better message
+            except ExchangeError as error:
+                if len(positions) > n_read:
+                    furthest, n_read = error, len(positions)
+            else:
+                readings.append((game, positions))
+    if not readings:
+        assert furthest is not None, "there is a game"
+        if n_read == 0 and wanted.game is None:
+            first = entries[0]
+            raise ExchangeError(first.where, f"{shown(first.text)} is a position of none of the games; name yours")
+        raise furthest
+    return max(readings, key=lambda reading: _n_legal(reading[0], reading[1], entries))
 
 
-def _decoded(game: Game[Any, Any], entry: Entry) -> Any:
-    """The position of an entry; programs differ in what they write for an empty place."""
+def _n_legal(game: Game[Any, Any], positions: Sequence[Any], entries: Sequence[Entry]) -> int:
+    """How many entries name nothing but legal moves."""
+    legal = ({game.format_move(move) for move in game.legal_moves(position)} for position in positions)
+    return sum(
+        all(isinstance(key, int) or key in moves for key in entry.beads)
+        for entry, moves in zip(entries, legal, strict=True)
+    )
+
+
+def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
+    """The position of an entry, in which ``side`` is to move if its text leaves that out.
+
+    Programs differ in what they write for an empty place.
+    """
     if len(entry.text) > MAX_TEXT:
         raise ExchangeError(entry.where, f"{shown(entry.text)} is no position")
-    try:
-        return game.decode(entry.text)
-    except InvalidPositionError as error:
-        for blank in BLANKS:
-            text = entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank))
-            try:
-                return game.decode(text)
-            except InvalidPositionError:
-                continue
-        raise ExchangeError(entry.where, str(error)) from None
+    blanked = (entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank)) for blank in BLANKS)
+    problem: InvalidPositionError | None = None
+    for text in (entry.text, *blanked):
+        try:
+            return game.decode_as(text, side)
+        except InvalidPositionError as error:
+            problem = problem or error
+    assert problem is not None
+    raise ExchangeError(entry.where, str(problem)) from None
 
 
 def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence[Any], wanted: Side | None) -> Side:

@@ -1,7 +1,7 @@
 """The save file of HexapawnRL: ``{"memory": {position: {validMoves, confidenceScores}}}``.
 
-It holds texts of positions and moves, so it is written for any game. A move that was taken out of play is not
-listed; ``level`` says how many there were.
+It holds texts of positions and moves, so it is written for any game; of a game whose side to move that program knows,
+without the side. A move that was taken out of play is not listed; ``level`` says how many there were.
 """
 
 from __future__ import annotations
@@ -12,23 +12,10 @@ from typing import Any
 from learning.exchange import json_text
 from learning.exchange.document import MAX_TEXT, Entry, MachineData, Wanted, machine_from, whole_number, words
 from learning.exchange.errors import ExchangeError, shown
-from learning.machines.rule import MAX_BEADS, BoxSet, FinalLoss, FinalWin, OpenBoxes, Rule, WhenEmpty
+from learning.machines.presets import PRESETS
+from learning.machines.rule import MAX_BEADS
 
-RULE = Rule(
-    initial=(1,),
-    win=3,
-    draw=0,
-    loss=-1,
-    final_win=FinalWin.SOLE,
-    final_loss=FinalLoss.REMOVE,
-    floor=1,
-    cap=100,
-    when_empty=WhenEmpty.RESIGN,
-    punish_previous_on_resign=True,
-    merge_symmetric_moves=False,
-    box_set=BoxSet.ALL,
-    open_boxes=OpenBoxes.WHEN_MET,
-)
+RULE = PRESETS["hexapawn-rl"].rule
 """How that program learns, by its own description."""
 
 
@@ -37,9 +24,10 @@ def dump(data: MachineData) -> str:
     game, cabinet = data.game, data.cabinet
     memory = {}
     for box in data.boxes:
-        printed = cabinet.printed_moves(game.decode(box.position))
+        position = game.decode(box.position)
+        printed = cabinet.printed_moves(position)
         kept = [(game.format_move(move), count) for move, count in zip(printed, box.beads, strict=True) if count]
-        memory[box.position] = {
+        memory[game.encode_short(position)] = {
             "validMoves": [move for move, _ in kept],
             "confidenceScores": [count for _, count in kept],
         }

@@ -87,6 +87,16 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> MachineData:
         ExchangeError: the file is too large, no text, of no known format, or wrong in some place.
     """
     words(wanted.name, "name", longest=80)
+    text = text_of(content)
+    return (format_get(slug) if slug else _format_of(text)).load(text, wanted)
+
+
+def text_of(content: bytes) -> str:
+    """The text of a file.
+
+    Raises:
+        ExchangeError: it is too large, no text, or empty.
+    """
     if len(content) > MAX_BYTES:
         raise ExchangeError("", f"The file has {len(content):,} bytes; {MAX_BYTES:,} are the most.")
     try:
@@ -96,7 +106,7 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> MachineData:
         raise ExchangeError(f"line {line}", "is not UTF-8 text") from None
     if not text.strip():
         raise ExchangeError("", "The file is empty.")
-    return (format_get(slug) if slug else _format_of(text)).load(text, wanted)
+    return text
 
 
 def _format_of(text: str) -> Format:

@@ -104,13 +104,9 @@ class Menace:
         ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random
         word, none when the machine resigns. An empty box may be refilled here, which changes it.
         """
-        beads = self.open_box(position)
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
-        refilled = False
-        if not any(beads) and self._refills(box_position):
-            refilled = True
-            beads = self._refill(box_position, beads)
+        beads, refilled = self._found(position)
         before = tuple(beads)
         if not any(beads):
             if self.rule.when_empty is not WhenEmpty.UNIFORM:
@@ -137,6 +133,18 @@ class Menace:
             return None, draw
         moves = self.cabinet.slot_moves(position)[draw.slot]
         return moves[rng.below(len(moves))], draw
+
+    def follow(self, position: Any, move: Any) -> Draw | None:
+        """What the machine remembers of a move that somebody else has made for it: as if its bead had been drawn.
+
+        The box is opened, and filled again if it is empty and the rule says so; ``None`` where the machine has none.
+        """
+        if not self.cabinet.has_box(position):
+            return None
+        box_position = self.cabinet.box_position(position)
+        beads, refilled = self._found(position)
+        printed = self.game.transform_move(move, self.game.inverse(self.cabinet.placement(position)))
+        return Draw(self.game.encode(box_position), tuple(beads), self.cabinet.slot_of(box_position, printed), refilled)
 
     def policy(self, position: Any, *, greedy: bool = False) -> dict[Any, float]:
         """The probability of each legal move; they sum to 1, or to 0 where the machine resigns. Changes nothing."""
@@ -192,6 +200,13 @@ class Menace:
                 beads[draw.slot] = min(max(beads[draw.slot] + delta, rule.floor), rule.highest)
             changes.append(Change(draw.box, tuple(b - a for a, b in zip(before, beads, strict=True))))
         return changes
+
+    def _found(self, position: Any) -> tuple[list[int], bool]:
+        """The beads of the box of this position, as they are before a draw, and whether it had to be filled again."""
+        beads, box_position = self.open_box(position), self.cabinet.box_position(position)
+        if any(beads) or not self._refills(box_position):
+            return beads, False
+        return self._refill(box_position, beads), True
 
     def _refills(self, box_position: Any) -> bool:
         """Whether this box gets its initial beads back when it is found empty."""

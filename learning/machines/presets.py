@@ -3,10 +3,19 @@
 Where a public program differs from its own description, both stand here: the documented rule and the rule as shipped.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from games.rules.base import Side
-from learning.machines.rule import BoxSet, EmptyOpening, InitialBy, Rule, WhenEmpty
+from learning.machines.rule import (
+    BoxSet,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    InitialBy,
+    OpenBoxes,
+    Rule,
+    WhenEmpty,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,31 @@ class Preset:
 
 
 _MATCHBOX_AI = "matchbox-ai, a TypeScript engine"
+
+_GARDNER = Rule(
+    initial=(1,),
+    win=0,
+    draw=0,
+    loss=0,
+    final_loss=FinalLoss.REMOVE,
+    only_last=True,
+    punish_previous_on_resign=True,
+    box_set=BoxSet.ALL,
+)
+_HEXAPAWN_RL = Rule(
+    initial=(1,),
+    win=3,
+    draw=0,
+    loss=-1,
+    final_win=FinalWin.SOLE,
+    final_loss=FinalLoss.REMOVE,
+    floor=1,
+    cap=100,
+    punish_previous_on_resign=True,
+    merge_symmetric_moves=False,
+    box_set=BoxSet.ALL,
+    open_boxes=OpenBoxes.WHEN_MET,
+)
 
 PRESETS: dict[str, Preset] = {
     preset.slug: preset
@@ -98,6 +132,34 @@ PRESETS: dict[str, Preset] = {
                 reduce_symmetry=False,
                 box_set=BoxSet.ALL,
             ),
+        ),
+        Preset(
+            "gardner-her",
+            "Gardner's HER",
+            "One bead of each colour. The move that lost a game is taken out for good; nothing is ever added.",
+            "M. Gardner, Mathematical games, Scientific American (March 1962)",
+            _GARDNER,
+        ),
+        Preset(
+            "gardner-her-reward",
+            "Gardner's HER with reward",
+            "As Gardner's HER, and after a win one more bead for every move played.",
+            "M. Gardner (1962), his variant that rewards as well",
+            replace(_GARDNER, win=1, only_last=False),
+        ),
+        Preset(
+            "hexapawn-rl",
+            "HexapawnRL",
+            "A move that wins becomes the only one in its box, a move that loses goes; others gain or lose beads.",
+            "HexapawnRL 1.0.0, as documented",
+            _HEXAPAWN_RL,
+        ),
+        Preset(
+            "hexapawn-rl-as-shipped",
+            "HexapawnRL, as shipped",
+            "A move that wins becomes the only one in its box, a move that loses goes; nothing else is learnt.",
+            "HexapawnRL 1.0.0, its source: what it adds to earlier moves is never stored",
+            replace(_HEXAPAWN_RL, win=0, loss=0, empty_opening=EmptyOpening.STOP),
         ),
     )
 }

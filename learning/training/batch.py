@@ -1,4 +1,4 @@
-"""Bulk training: the compiled loop where there is one, from one seeded source, in place."""
+"""Bulk training: the compiled loop where there is one, else the readable one; from one seeded source, in place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from learning.machines.rule import FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.opponents.base import Opponent
 from learning.training.episodes import Tally
 from learning.training.memory import Memory
+from learning.training.open_memory import AnyMemory, OpenMemory, train_open
 from learning.training.tables import course_compile
 
 
@@ -30,8 +31,10 @@ def rule_words(rule: Rule) -> RuleWords:
     )
 
 
-def train(memory: Memory, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
+def train(memory: AnyMemory, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
     """Play and learn ``n_games`` against a fixed opponent; ``memory`` and ``rng`` are updated in place."""
+    if isinstance(memory, OpenMemory):
+        return train_open(memory, opponent, n_games, rng)
     table = memory.table
     cabinet = table.cabinet
     course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
@@ -60,13 +63,18 @@ def train(memory: Memory, opponent: Opponent, n_games: int, rng: RandomSource) -
 
 
 def train_against_machine(
-    learner: Memory, opponent: Memory, n_games: int, rng: RandomSource, *, opponent_learns: bool
+    learner: AnyMemory, opponent: AnyMemory, n_games: int, rng: RandomSource, *, opponent_learns: bool
 ) -> Tally:
     """Play ``n_games`` between two machines of opposite sides; the learner's tally. Everything is updated in place.
 
     Raises:
         ValueError: both play the same side, or they do not see boards alike.
     """
+    if isinstance(learner, OpenMemory):
+        assert isinstance(opponent, OpenMemory), "both play the same game"
+        opponent.machine.learns = opponent_learns
+        return train_open(learner, opponent, n_games, rng)
+    assert isinstance(opponent, Memory), "both play the same game"
     graph = learner.table.graph
     if opponent.table.graph is not graph:
         raise ValueError("two machines must both see boards as they lie, or both up to symmetry")

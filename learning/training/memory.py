@@ -11,6 +11,17 @@ from numpy.typing import NDArray
 from learning.training.tables import BoxTable
 
 
+@dataclass(frozen=True, slots=True)
+class TouchedBox:
+    """A box that has changed, as it is to be stored: one number per slot each."""
+
+    position: str
+    start: list[int]
+    beads: list[int]
+    draws: list[int]
+    deltas: list[int]
+
+
 @dataclass
 class Memory:
     """Beads and draws of every box of a table, and which boxes there are so far.
@@ -26,8 +37,10 @@ class Memory:
     draws: NDArray[np.int64]
     n_removed: int = 0
     totals: NDArray[np.int64] = field(init=False)
+    stored: tuple[NDArray[np.int32], NDArray[np.int64]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self.stored = self.beads.copy(), self.draws.copy()
         self.totals = np.add.reduceat(self.beads, self.table.slot_indptr[:-1], dtype=np.int64)
 
     @classmethod
@@ -67,6 +80,17 @@ class Memory:
     def copy(self) -> Memory:
         """An independent copy."""
         return Memory(self.table, self.beads.copy(), self.draws.copy(), self.n_removed)
+
+    def boxes(self, boxes: Iterable[int]) -> list[TouchedBox]:
+        """These boxes, with what has changed in them since the memory was loaded."""
+        deltas = self.beads - self.stored[0]
+        numbers = (self.table.initial, self.beads, self.draws, deltas)
+        return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
+
+    def touched(self) -> list[TouchedBox]:
+        """The boxes whose beads or draws differ from those loaded, in the order of the table."""
+        slots = (self.beads != self.stored[0]) | (self.draws != self.stored[1])
+        return self.boxes(np.unique(self.table.slot_box[slots]).tolist())
 
     def changed_boxes(self, before: Memory) -> list[int]:
         """The boxes whose beads or draws differ from ``before``, ascending."""

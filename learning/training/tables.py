@@ -28,6 +28,10 @@ FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
 """Terminal codes of the graph, in the place of a node id."""
 
 
+class NotListedError(ValueError):
+    """What was asked for needs every position of the game, and it has too many."""
+
+
 def terminal_code(outcome: Outcome) -> int:
     """The graph's code for a game that ended like this."""
     if outcome.winner is None:
@@ -69,8 +73,14 @@ def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
     """The graph of a game, by breadth-first search from the start.
 
     Raises:
+        NotListedError: the game has too many positions.
         ValueError: a position can come again, so games have no bound and there is no such graph.
     """
+    if not game.enumerable:
+        raise NotListedError(
+            f"{game.name} has too many positions to list them all: its boxes open only when they are met, "
+            "its strength is sampled, and nobody plays it perfectly"
+        )
     fold = game.canonical if reduced else _as_it_lies
     start = fold(game.initial_position())
     replies: dict[Any, list[Any]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from games.models import Match
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.registry import GAMES
 from games.selectors import (
     game_view,
@@ -24,12 +24,13 @@ from games.selectors import (
     role_of,
 )
 from learning import selectors, selectors_boxes, selectors_matches, selectors_runs, selectors_strength
-from learning.access import is_master, machine_for
+from learning.access import is_master, machine_for, machines_visible
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
 from learning.machines.presets import PRESETS
 from learning.models import Lesson, LessonKind, Machine
 from learning.opponents.registry import OPPONENTS
+from learning.selectors_experiments import experiments_about
 from learning.selectors_strength import STRENGTH_OPPONENTS
 
 LOBBY_MACHINES = 12
@@ -40,13 +41,11 @@ ACCOUNT_MATCHES = 50
 @require_GET
 def lobby(request: HttpRequest) -> HttpResponse:
     """Start a game in one click, join one, watch one, look at machines."""
-    games = []
-    for game in GAMES.values():
-        first, second = game.layout.roles
-        games.append({**game_view(game), "first": first, "second": second})
+    families = [game for game in GAMES.values() if game.slug == game.family]
+    houses = selectors.machines_of_house()
     context = {
-        "games": games,
-        "opponents": opponent_list(),
+        "games": [{**game_view(game), "rivals": rivals(game, houses)} for game in families],
+        "opponents": opponent_list(families[0]),
         "open_rooms": [room for match in match_list_waiting() if (room := _waiting(match))],
         "live_rooms": [_live(match) for match in match_list_live()],
         "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
@@ -62,6 +61,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     except MachineNotFoundError as error:
         return _not_found(request, error)
     boxes = selectors_boxes.box_list_view(machine)
+    learns_for_us = machine.learns and is_master(request.user, machine)
     preset = PRESETS.get(machine.preset)
     context = {
         "machine": {
@@ -85,10 +85,13 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "boxes": boxes,
         "game": game_view(machine.rules),
         "drawn": selectors_boxes.draw_last(machine),
+        "has_drawings": selectors_boxes.has_drawings(machine),
         "is_master": is_master(request.user, machine),
         "is_public": machine.is_public,
         "runs": selectors_runs.run_list_open(machine),
+        "partners": selectors.opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
         "recent": [lesson_line(lesson) for lesson in selectors.lesson_list_recent(machine)],
+        "experiments": experiments_about(machine.preset),
     }
     return render(request, "learning/machine.html", context)
 
@@ -113,8 +116,9 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
             "n_draws": sum(box.draws),
             "start": list(zip(view["slots"], box.start, strict=True)),
             "visits": [
-                (OPPONENTS[slug].name, selectors_strength.visit_probabilities(machine, slug)[box.position])
+                (OPPONENTS[slug].name, visits[box.position])
                 for slug in STRENGTH_OPPONENTS
+                if (visits := selectors_strength.visit_probabilities(machine, slug)) is not None
             ],
         },
         "game": game_view(machine.rules),
@@ -135,6 +139,16 @@ def account(request: HttpRequest) -> HttpResponse:
         "machines": [_card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
     }
     return render(request, "games/account.html", context)
+
+
+def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
+    """Whom a person meets who just wants to play, beginning and not: the house's machine, else who wins and blocks."""
+    met = []
+    for side in Side:
+        house = houses.get((game.slug, side.other))
+        slug, name = ("menace", house.name) if house else ("win-block", OPPONENTS["win-block"].name)
+        met.append({"side": str(side.value), "opponent": slug, "name": name})
+    return met
 
 
 def _not_found(request: HttpRequest, error: Exception) -> HttpResponse:
@@ -173,6 +187,7 @@ def _card_facts(machine: Machine) -> dict[str, Any]:
     return {
         "id": machine.pk,
         "name": machine.name,
+        "game_name": machine.rules.name,
         "side_name": machine.get_side_display(),
         "games": machine.n_games,
         "url": machine.get_absolute_url(),

@@ -55,7 +55,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     others = selectors.opponent_machines(machine, machines_visible(request.user))
-    stages = StageFormSet(request.POST or None, form_kwargs={"machines": others}, prefix="stage")
+    stages = StageFormSet(request.POST or None, form_kwargs={"game": machine.rules, "machines": others}, prefix="stage")
     seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
     problem, status = "", 200
     if request.method == "POST" and stages.is_valid() and seed.is_valid():
@@ -80,6 +80,22 @@ def _run_begin(request: HttpRequest, machine: Machine, chosen: list[dict[str, An
     return redirect("run", run.pk)
 
 
+@login_required
+@require_POST
+def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Let a machine and another one play each other; the other learns too where the account may train it."""
+    try:
+        machine = machine_for(request.user, machine_id, to="train")
+        other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
+        learns = other.learns and is_master(request.user, other)
+        games = request.POST.get("games", "")
+        stage = services.Stage(str(other.pk), int(games) if games.isascii() and games.isdigit() else 0, learns=learns)
+        run = services.training_run_request(user=request.user, machine=str(machine.pk), stages=[stage])
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return redirect("run", run.pk)
+
+
 @require_GET
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """How far a run is, how fast, how long still, and its curve; live over its socket."""
@@ -92,7 +108,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "run": run_line(run),
         "run_json": selectors_runs.run_view(run),
         "curve": selectors_runs.run_curve(run),
-        "against": CURVE_AGAINST,
+        "against": _against(run.machine),
+        "exact": run.machine.rules.enumerable,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
     }
@@ -192,6 +209,12 @@ def _against_first(run: TrainingRun) -> str:
     return next((slug for slug in slugs if slug in CURVE_AGAINST), "random")
 
 
+def _against(machine: Machine) -> dict[str, str]:
+    """Those whom a machine's curve is measured against; a game too large for exact play has no perfect player."""
+    sampled = ("random", "win_block")
+    return {slug: name for slug, name in CURVE_AGAINST.items() if machine.rules.enumerable or slug in sampled}
+
+
 def _text(cell: str) -> str:
     """A name that a spreadsheet takes for a name, and not for a formula."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
@@ -206,6 +229,6 @@ def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[dict[str
     writer.writerow([*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)])
     for head, points in parts:
         for point in points:
-            numbers = (point["strength"][against][result] for against, result in exact)
+            numbers = (point["strength"].get(against, {}).get(result, "") for against, result in exact)
             writer.writerow([*head, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
     return response

@@ -39,7 +39,8 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
 def tournament_new(request: HttpRequest) -> HttpResponse:
     """Choose who takes part, and begin."""
     game = request.GET.get("game", "")
-    game = game if game in GAMES else next(iter(GAMES))
+    games = [known for known in GAMES.values() if known.enumerable]  # pairings are exact as well as played
+    game = game if game in {known.slug for known in games} else games[0].slug
     form = TournamentForm(request.POST or None, machines=_machines(request, game))
     if request.method == "POST" and form.is_valid():
         wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
@@ -47,7 +48,7 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
             return redirect(services.tournament_start(user=request.user, **wanted))
         except PlayError as error:
             form.add_error(None, str(error).removeprefix("entries: ").removeprefix("rounds: "))
-    context = {"form": form, "games": list(GAMES.values()), "chosen": game}
+    context = {"form": form, "games": games, "chosen": game}
     return render(request, "learning/tournament_new.html", context)
 
 

@@ -6,7 +6,7 @@
  */
 
 import { bead } from "./beads.js";
-import { outline, piece, ruling } from "./diagram.js";
+import { beadsOn, outline, piece, ruling, thread } from "./diagram.js";
 import { svg } from "./dom.js";
 import { percent } from "./words.js";
 
@@ -21,7 +21,7 @@ export class Board {
     this.onPlay = onPlay;
     this.paths = {};
     this.chosen = [];
-    this.view = { board: layout.cells.map(() => null), winning: [], last: [], hints: new Map(), lit: [], ghost: null };
+    this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
     this.active = 0;
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
     const margin = layout.shape === "square" ? 0 : 10;
@@ -33,17 +33,22 @@ export class Board {
       },
       this.#rows(),
       svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" }),
+      this.threads = svg("g", { class: "threads", "aria-hidden": "true" }),
     );
     this.svg.addEventListener("keydown", (event) => this.#key(event));
     root.replaceChildren(this.svg);
     this.#draw();
   }
 
-  /** Shows a position: `board`, `paths` (empty when the viewer may not move), `winning`, `last`, `hints`, `lit`, `ghost`. */
+  /**
+   * Shows a position: `board`, `paths` (empty when the viewer may not move), `winning`, `last`, `lit`, `ghost`, and the
+   * `beads` of moves: {cells, colour, mark, probability} each.
+   */
   update({ paths = {}, ...view }) {
+    // The same position told again leaves a chosen piece in the hand.
+    if (JSON.stringify(paths) !== JSON.stringify(this.paths)) this.chosen = [];
     this.paths = paths;
-    this.chosen = [];
-    this.view = { winning: [], last: [], lit: [], hints: new Map(), ghost: null, ...view };
+    this.view = { winning: [], last: [], lit: [], beads: [], ghost: null, ...view };
     this.#draw();
   }
 
@@ -118,11 +123,16 @@ export class Board {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (steps[event.key]) this.#go(...steps[event.key]);
     else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
-    else if (event.key === "Escape" && this.chosen.length) this.update({ ...this.view, paths: this.paths });
+    else if (event.key === "Escape" && this.chosen.length) this.#letGo();
     else if (event.key === "Home") this.#focusAt(0);
     else if (event.key === "End") this.#focusAt(this.cells.length - 1);
     else return;
     event.preventDefault();
+  }
+
+  #letGo() {
+    this.chosen = [];
+    this.#draw();
   }
 
   /** To the nearest cell in a direction: straight ahead first, so that it works on hexagons too. */
@@ -144,26 +154,33 @@ export class Board {
   }
 
   #draw() {
-    const { board, winning, last, hints, lit, ghost } = this.view;
+    const { board, winning, last, beads, lit, ghost } = this.view;
+    const { chips, threads } = beadsOn(beads);
+    this.threads.replaceChildren(...threads.map((move) => thread(move, this.layout.cells)));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
       const [x, y] = [100 * cell.x, 100 * cell.y];
-      const isPlayable = this.#through(index).length > 0;
+      const isTarget = this.chosen.length > 0 && this.#through(index).length > 0;
+      // With a piece chosen, another one may be chosen instead.
+      const isPlayable = isTarget || this.#through(index, []).length > 0;
       const isChosen = this.chosen.includes(index);
-      const hint = board[index] ? null : hints.get(index);
+      const hint = board[index] ? null : chips.get(index);
+      const ways = threads.filter(({ cells }) => cells[0] === index);
       g.setAttribute("class", ["cell",
-        isPlayable && "is-playable", isChosen && "is-chosen", winning.includes(cell.id) && "is-winning",
+        isPlayable && "is-playable", isTarget && "is-target", isChosen && "is-chosen", winning.includes(cell.id) && "is-winning",
         last.includes(index) && "is-last", lit.includes(index) && "is-lit"].filter(Boolean).join(" "));
       g.setAttribute("aria-label", [
         cell.name, board[index] ?? "empty",
         hint && `bead ${hint.mark}, chance ${percent(hint.probability)}`,
+        ...ways.map(({ cells, mark, probability }) => `bead ${mark} to ${this.layout.cells[cells.at(-1)].name}, chance ${percent(probability)}`),
         winning.includes(cell.id) && "winning line", last.includes(index) && "last move",
-        isChosen && "chosen", isPlayable && "playable"].filter(Boolean).join(", "));
+        isChosen && "chosen", isTarget ? "can be moved to" : isPlayable && "playable"].filter(Boolean).join(", "));
       g.setAttribute("aria-disabled", String(!isPlayable));
       g.children[1].replaceChildren(...[
         last.includes(index) && svg("path", { class: "last-mark", d: `M${x + 28} ${y - 43}h15v15` }),
         board[index] ? piece(board[index], x, y, this.layout) : null,
         !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
+        isTarget && svg("circle", { class: "target-mark", cx: x, cy: y, r: board[index] ? 43 : 13 }),
         hint && bead({ ...hint, x, y: y - 9, r: 22 }),
         hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
       ].filter(Boolean));

@@ -15,7 +15,8 @@ if (curves.length) {
   // A run begins where the one before ended: of two points at the same number of games the later one counts.
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
   const at = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
-  const value = (strength) => (result.value === "safe" ? strength[opponent.value].win + strength[opponent.value].draw : strength[opponent.value][result.value]);
+  // Of a game that nobody plays perfectly there is no such value.
+  const value = ({ [opponent.value]: chances }) => (!chances ? null : result.value === "safe" ? chances.win + chances.draw : chances[result.value]);
 
   const draw = () => {
     const lines = curves.map(({ name }, n) => ({
@@ -23,7 +24,7 @@ if (curves.length) {
     }));
     curve.show(xs, lines, null, stretch.checked);
     document.getElementById("points").replaceChildren(
-      html("caption", {}, `${WORDS[result.value]} against ${AGAINST[opponent.value]}, exact`),
+      html("caption", {}, `${WORDS[result.value]} against ${AGAINST[opponent.value]}`),
       html("thead", {}, html("tr", {}, html("th", { scope: "col", class: "figure" }, "Games"), curves.map(({ name }) => html("th", { scope: "col", class: "figure" }, name)))),
       html("tbody", {}, xs.map((x, row) => html("tr", {}, html("th", { scope: "row", class: "figure" }, figure(x)),
         lines.map(({ values }) => html("td", { class: "figure", title: values[row] === null ? null : String(values[row]) }, values[row] === null ? "\u2013" : share(values[row])))))));
@@ -33,6 +34,6 @@ if (curves.length) {
   opponent.addEventListener("change", draw);
   result.addEventListener("change", draw);
   document.getElementById("png").addEventListener("click", () =>
-    curve.png("compare.png", `${WORDS[result.value]} against ${AGAINST[opponent.value]}, exact`));
+    curve.png("compare.png", `${WORDS[result.value]} against ${AGAINST[opponent.value]}`));
   draw();
 }

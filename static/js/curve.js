@@ -47,7 +47,8 @@ export function sampled(points, result) {
 export class Curve {
   /**
    * @param {HTMLElement} root an empty element
-   * @param {{x: string, y: string, label: string}} words what the axes count, and the name of the picture
+   * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: number[]}} words what
+   *   the axes count, and the name of the picture; where the values are read, the share at the top, the ends of the x axis
    */
   constructor(root, words) {
     this.words = words;
@@ -73,7 +74,7 @@ export class Curve {
    * Shows lines over the same points; what was zoomed in to stays in sight while points arrive.
    *
    * @param {number[]} xs ascending
-   * @param {{name: string, colour: string, dash?: number[], isSampled?: boolean, values: (number|null)[], low?: (number|null)[], high?: (number|null)[]}[]} lines
+   * @param {{name: string, colour: string, dash?: number[], isSampled?: boolean, isBars?: boolean, values: (number|null)[], low?: (number|null)[], high?: (number|null)[]}[]} lines
    * @param {number|null} end where the axis ends, when more points are to come
    * @param {boolean} isStretched whether the axis grows by powers of ten, so that the first games can be seen
    */
@@ -145,7 +146,8 @@ export class Curve {
     const banded = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
       label: line.name, stroke: this.#colour(line.colour), width: line.isSampled ? 1.5 : 2.2, spanGaps: true,
-      dash: line.isSampled ? DOTTED : line.dash ?? [], points: { show: () => this.xs.length < 3, size: 6 },
+      dash: line.isSampled ? DOTTED : line.dash ?? [], points: { show: () => !line.isBars && this.xs.length < 3, size: 6 },
+      ...(line.isBars ? { paths: uPlot.paths.bars({ size: [0.8, 48] }), fill: tint(this.#colour(line.colour), .35) } : {}),
     }));
     const edges = banded.flatMap(() => [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })));
     const first = 1 + this.lines.length;
@@ -154,8 +156,8 @@ export class Curve {
     this.plot = new uPlot({
       ...this.#size(),
       series: [{ label: this.words.x }, ...series, ...edges],
-      bands: banded.map((line, at) => ({ series: [first + 2 * at, first + 2 * at + 1], fill: this.#colour(line.colour).replace("rgb(", "rgba(").replace(")", ", .16)") })),
-      scales: { x: { time: false, ...this.#scale(), range: (_, min, max) => (this.isZoomed ? [min, max] : [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, 1] } },
+      bands: banded.map((line, at) => ({ series: [first + 2 * at, first + 2 * at + 1], fill: tint(this.#colour(line.colour), .16) })),
+      scales: { x: { time: false, ...this.#scale(), range: (_, min, max) => (this.isZoomed ? [min, max] : this.words.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, this.words.top ?? 1] } },
       axes: [
         { ...axis, label: this.words.x, values: (_, ticks) => ticks.map(short), space: 64, size: 34, ...(this.isStretched && { splits: (_, __, min, max) => this.#ticks(min, max), filter: (_, ticks) => ticks }) },
         { ...axis, label: this.words.y, values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`), size: 40 },
@@ -222,7 +224,8 @@ export class Curve {
   #read(idx) {
     if (!this.values) return;
     const at = idx ?? this.xs.length - 1;
-    this.at.textContent = this.xs.length ? `After ${figure(this.xs[at])} games` : "No point yet";
+    const where = this.words.at ?? ((x) => `After ${figure(x)} games`);
+    this.at.textContent = this.xs.length ? where(this.xs[at]) : "No point yet";
     this.lines.forEach((line, n) => {
       const value = line.values[at] ?? (idx === null || idx === undefined ? line.values.findLast?.((v) => v !== null) : null);
       this.values[n].textContent = value === null || value === undefined ? "\u2013"
@@ -242,6 +245,10 @@ export class Curve {
     this.told.textContent = [this.at.textContent, ...this.lines.map((line, n) => `${line.name} ${this.values[n].textContent}`)].join(", ");
     return undefined;
   }
+}
+
+function tint(colour, opacity) {
+  return colour.replace("rgb(", "rgba(").replace(")", `, ${opacity})`);
 }
 
 /** "12.3 %". */

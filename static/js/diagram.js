@@ -8,6 +8,10 @@ import { bead } from "./beads.js";
 import { svg } from "./dom.js";
 
 const AS_IT_IS = { quarter_turns: 0, mirrored: false };
+/** A pawn, from the left end of its foot. */
+const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
+/** Where the bead of a move lies along the last step of its way: in the cell it leads to, clear of all other ways. */
+const ALONG = 0.74;
 
 /** The centres of the cells, and the size of the picture, after mirroring and then turning clockwise. */
 export function turned(layout, symmetry = AS_IT_IS) {
@@ -50,16 +54,22 @@ export function cellsOf(layout, move) {
   return cells;
 }
 
-/** A piece in a cell of 100 × 100 around (x, y). A cross and a nought are strokes; others are lettered discs. */
+/** A piece in a cell of 100 × 100 around (x, y). A cross and a nought are strokes, a side's men are pawns; others are lettered discs. */
 export function piece(text, x, y, layout) {
   if (text === "X") {
     return svg("path", { class: "piece piece-0", d: `M${x - 27} ${y - 26}L${x + 27} ${y + 26}M${x + 26} ${y - 27}L${x - 26} ${y + 27}` });
   }
   if (text === "O") return svg("ellipse", { class: "piece piece-1", cx: x, cy: y, rx: 28, ry: 29 });
   const side = Math.max(0, layout.roles.indexOf(text));
+  if (layout.roles[side] === text) return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${MAN}` });
   return svg("g", { class: `piece-disc piece-disc-${side}` },
     svg("circle", { cx: x, cy: y, r: 32 }),
     svg("text", { x, y: y + 13, "font-size": 36 }, text));
+}
+
+/** What stands for a side: its letter, or one of its men as a picture. */
+export function rolePicture(layout, role) {
+  return role.length < 2 ? role : svg("svg", { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" }, piece(role, 50, 50, layout));
 }
 
 /** The lines between neighbouring cells as one path (square boards), or every cell's outline (hexagons). */
@@ -95,11 +105,39 @@ export function outline(layout, x, y) {
 }
 
 /**
+ * The beads of moves on a board: of a move that touches one cell on that cell, of a longer one on a thread along its way.
+ *
+ * @param {{cells: number[], colour: number, mark: string}[]} moves with the cells (indices) that each touches
+ * @returns {{chips: Map<number, object>, threads: object[]}}
+ */
+export function beadsOn(moves) {
+  const isLong = ({ cells }) => cells.length > 1;
+  return {
+    chips: new Map(moves.filter((move) => !isLong(move)).map((move) => [move.cells[0], move])),
+    threads: moves.filter(isLong),
+  };
+}
+
+/** A move's way as a thread with its bead; `centres` are those of the cells. */
+export function thread({ cells, colour, mark, kind = "" }, centres) {
+  const points = cells.map((cell) => ({ x: 100 * centres[cell].x, y: 100 * centres[cell].y }));
+  const [from, to] = points.slice(-2);
+  const x = from.x + ALONG * (to.x - from.x);
+  const y = from.y + ALONG * (to.y - from.y);
+  const d = `M${points.slice(0, -1).map((point) => `${point.x} ${point.y}`).join("L")}L${x} ${y}`;
+  return svg("g", { class: `thread ${kind}` },
+    svg("path", { class: "thread-edge", d }),
+    svg("path", { class: `thread-line thread-${colour}`, d }),
+    bead({ colour, mark, x, y, r: 23, kind }));
+}
+
+/**
  * A small still board in a group of 100 units a cell.
  *
- * `pieces` and `slots` are those of the printed box; `chips` maps printed cells to the beads that stand for them.
+ * `pieces` are those of the printed box; `chips` maps printed cells to the beads that stand for them, `threads` are the
+ * beads of moves that lead from cell to cell.
  */
-export function diagram(layout, pieces, { symmetry, chips = new Map(), lit = [] } = {}) {
+export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [] } = {}) {
   const place = turned(layout, symmetry);
   const group = svg("g", { class: "diagram" });
   for (const cell of lit) {
@@ -111,6 +149,7 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), lit = [] 
     if (pieces[cell]) group.append(piece(pieces[cell], 100 * x, 100 * y, layout));
     else if (chips.has(cell)) group.append(bead({ ...chips.get(cell), x: 100 * x, y: 100 * y, r: 30 }));
   });
+  group.append(...threads.map((move) => thread(move, place.centres)));
   return group;
 }
 

@@ -48,7 +48,7 @@ const KINDS = {
   drawn: { words: `The ${MOST} boxes opened most often in games that it learnt from.`, shelf: "The most opened first", by: ({ now }) => sum(now.draws) },
   visited: { words: `The ${MOST} boxes that a game against random play is most likely to open: worked out exactly from the beads of today. Look at a box, and its chance is told.`, shelf: "The most likely first", by: ({ now }) => now.visit },
   mastered: { words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.", is: (box) => isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0 },
-  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now }) => sum(now.draws) > 0 && now.visit < NEVER_MET },
+  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < NEVER_MET },
   emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
   unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
 };

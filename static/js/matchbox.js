@@ -5,7 +5,7 @@
  */
 
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";
-import { carried, cellsOf, diagram, turned } from "./diagram.js";
+import { beadsOn, carried, cellsOf, diagram, turned } from "./diagram.js";
 import { isStill, svg } from "./dom.js";
 import { count, figure } from "./words.js";
 
@@ -53,17 +53,17 @@ export function matchbox(layout, box) {
 }
 
 /** A closed matchbox: nothing has been drawn yet. */
-export function closedMatchbox(words_ = "A closed matchbox") {
+export function closedMatchbox(title = "MENACE") {
   const id = `mb${(drawn += 1)}`;
   return svg(
     "svg",
-    { class: "matchbox is-closed", viewBox: "0 0 360 240", role: "img", "aria-label": words_ },
+    { class: "matchbox is-closed", viewBox: "0 0 360 240", role: "img", "aria-label": "A closed matchbox" },
     defs(id),
     svg("ellipse", { class: "matchbox-shadow", cx: 180, cy: 227, rx: 82, ry: 8 }),
     svg("g", { transform: "translate(110 0)" },
       svg("rect", { class: "drawer-wall", x: 120, y: 24, width: 18, height: 182, rx: 2 }),
       sleeveCard(id),
-      svg("text", { class: "label-brand", x: 69, y: 48, "font-size": 14.5 }, "MENACE"),
+      brand(title),
       svg("g", { class: "label-beads" },
         [0, 1, 2, 3, 4, 5, 6, 7, 8].map((colour) =>
           bead({ colour, mark: "ABCDEFGHI"[colour], x: 41 + 28 * (colour % 3), y: 88 + 28 * Math.floor(colour / 3), r: 10.5 }))),
@@ -154,20 +154,19 @@ function brand(title) {
   return svg("text", { class: "label-brand", x: 70, y: 47, "font-size": size, ...narrow }, name);
 }
 
-/** Which printed cell carries which bead, and which are lit: the cells of the slot that was drawn. */
+/** Which printed cells carry which bead, and which are lit: those that the slot that was drawn leads to. */
 function chips(layout, box) {
   const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
   const printed = (cell) => (toBoard ? toBoard.indexOf(cell) : cell);
-  const map = new Map();
-  const lit = [];
-  box.slots.forEach((slot, index) => {
-    for (const move of slot.moves) {
-      const cell = printed(cellsOf(layout, move).at(-1));
-      map.set(cell, { colour: slot.colour, mark: slot.mark, kind: slot.beads ? "" : "is-gone" });
-      if (index === box.slot) lit.push(cell);
-    }
-  });
-  return { chips: map, lit };
+  const ways = (slot) => {
+    // Where each of several like moves has beads of its own, each lies where it is printed.
+    const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
+    return isShared ? [cellsOf(layout, slot.printed)] : slot.moves.map((move) => cellsOf(layout, move).map(printed));
+  };
+  const moves = box.slots.flatMap((slot, index) => ways(slot).map((cells) => ({
+    cells, colour: slot.colour, mark: slot.mark, kind: slot.beads ? "" : "is-gone", isDrawn: index === box.slot,
+  })));
+  return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells.at(-1)) };
 }
 
 function contents(box, total) {

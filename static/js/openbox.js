@@ -19,10 +19,10 @@ export class OpenBox {
     });
   }
 
-  /** Shows no box, with a sentence that says why. */
-  close(why) {
+  /** Shows no box, with a sentence that says why; `brand` is the machine's name. */
+  close(why, brand) {
     this.draw = null;
-    this.parts.picture.replaceChildren(closedMatchbox());
+    this.parts.picture.replaceChildren(closedMatchbox(brand));
     this.parts.caption.textContent = why;
     this.parts.odds.hidden = true;
     this.parts.turn.hidden = true;
@@ -33,13 +33,15 @@ export class OpenBox {
    * Shows one draw of the protocol.
    *
    * @param {object} draw one of `learning.draws`
-   * @param {{title: string, changes: object[], isNew: boolean}} options the machine's name, what changed in this box
-   *   at the end of the match, and whether the bead is to roll; resolves when it lies in the corner
+   * @param {{title: string, brand: string, changes: object[], isNew: boolean}} options who plays from the box, the
+   *   machine's name on its label, what changed in this box at the end of the match, and whether the bead is to roll;
+   *   resolves when it lies in the corner
    */
-  async show(draw, { title, changes = [], isNew = false }) {
+  async show(draw, { title, brand = title, changes = [], isNew = false }) {
     const opens = this.draw === null;
     this.draw = draw;
     this.title = title;
+    this.brand = brand;
     // A box is refilled before the bead is drawn: those beads are in the draw already.
     this.changes = changes.filter(({ refill }) => !refill);
     this.#render();
@@ -54,7 +56,7 @@ export class OpenBox {
       return { ...slot, beads: slot.beads + delta, delta };
     });
     parts.picture.replaceChildren(matchbox(layout, {
-      ...draw.box, slots, slot: draw.slot, title: this.title, boardMoves: true, fit: draw.symmetry,
+      ...draw.box, slots, slot: draw.slot, title: this.brand, boardMoves: true, fit: draw.symmetry,
       symmetry: this.isPrinted ? undefined : draw.symmetry,
     }));
     parts.caption.textContent = this.#caption(isTurned);
@@ -76,7 +78,9 @@ export class OpenBox {
     if (draw.resigned) return `There was no bead left in this box, so ${this.title} gave up. ${how}`;
     const out = draw.slots[draw.slot];
     const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
-    const among = out.beads === total ? "and there is no other kind in this box" : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
+    if (draw.by_hand) return `${refilled}${this.title} played ${out.mark} for ${this.brand}, which would have drawn it with a chance of ${percent(out.probability)}. ${how}`;
+    const among = out.beads === total ? "and there is no other kind in this box"
+      : out.beads === 1 ? `the only one of that kind among ${figure(total)}` : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
     return `${refilled}${this.title} drew bead ${out.mark}, ${among}. ${how}`;
   }
 
@@ -88,7 +92,7 @@ export class OpenBox {
 
   #odds() {
     const { draw, layout } = this;
-    const heading = ["Bead", "Square", "Beads", "Chance"];
+    const heading = ["Bead", "Move", "Beads", "Chance"];
     return [
       html("caption", {}, "What was in the box"),
       html("thead", {}, html("tr", {}, heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)))),
@@ -97,7 +101,7 @@ export class OpenBox {
         { class: slot.slot === draw.slot ? "is-drawn" : null },
         html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
         html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move)))),
-          slot.slot === draw.slot ? html("strong", { class: "tag" }, "drawn") : null),
+          slot.slot === draw.slot ? html("strong", { class: "tag" }, draw.by_hand ? "played" : "drawn") : null),
         html("td", { class: "figure" }, this.#amount(slot)),
         html("td", { class: "figure", title: `probability ${slot.probability}` }, percent(slot.probability)),
       ))),

@@ -6,8 +6,9 @@
 
 import { Board } from "./board.js";
 import { beadPicture } from "./beads.js";
-import { asOnBoard, cellsOf } from "./diagram.js";
+import { asOnBoard, cellsOf, rolePicture } from "./diagram.js";
 import { html, isStill, pageData } from "./dom.js";
+import { Exhibition } from "./exhibition.js";
 import { lessonItems } from "./lesson.js";
 import { moveName, OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
@@ -21,7 +22,9 @@ const at = (id) => document.getElementById(id);
 
 const game = pageData("game");
 const layout = game.layout ?? game;
+const managed = new Set(pageData("managed", []));
 let role = pageData("role");
+let isHost = pageData("is-host", false);
 let state = null;
 let rendered = null;
 let shownPly = null;
@@ -32,13 +35,19 @@ let patience = null;
 let said = "";
 
 const board = new Board(at("board"), layout, play);
-const box = new OpenBox(layout, { picture: at("matchbox"), caption: at("box-caption"), turn: at("turn-box"), odds: at("odds"), link: at("box-link") });
+/** One box for each machine at the board: where only one sits, the first. */
+const boxes = ["", "-2"].map((end) => new OpenBox(layout, {
+  picture: at(`matchbox${end}`), caption: at(`box-caption${end}`), turn: at(`turn-box${end}`), odds: at(`odds${end}`), link: at(`box-link${end}`),
+}));
+const exhibition = new Exhibition(
+  { tools: at("show-tools"), step: at("step"), run: at("run"), speed: at("speed"), finish: at("finish") }, (data) => send("step", data));
 const drawer = sheet(at("box-sheet"), at("box-handle"));
 
 /** Takes one frame of the protocol; the socket calls it, and so may a test. */
 export function receive({ type, data }) {
   if (type === "joined") {
     role = data.role;
+    isHost = data.host;
     accept(data.state, { isJoin: true });
   } else if (type === "state") {
     // A new match may have swapped the sides, and only a new "joined" says which one is ours.
@@ -46,6 +55,7 @@ export function receive({ type, data }) {
     else accept(data);
   }
   if (type === "error") {
+    exhibition.pause();
     complain(errorWords(data));
     if (OUT_OF_DATE.has(data.code)) socket.rejoin();
   }
@@ -72,7 +82,7 @@ function accept(next, { isJoin = false, isFirst = false } = {}) {
   const previous = state;
   if (previous && next.version === previous.version && !isJoin) return;
   state = next;
-  busy = busy.then(() => render(next, { isFirst, isJoin })).catch((error) => {
+  busy = busy.then(() => render(next, { isFirst, isJoin })).then(() => exhibition.show(state, isHost)).catch((error) => {
     complain("This page could not draw the game. Load it again.");
     throw error;
   });
@@ -88,19 +98,21 @@ async function render(now, { isFirst, isJoin }) {
   if (now.number !== before?.number) shownPly = null;
   const draws = now.learning?.draws ?? [];
   const latest = draws.at(-1) ?? null;
-  const isNewDraw = isNews && latest && (now.number !== before?.number || draws.length > (before?.learning?.draws.length ?? 0));
+  // What a person plays from a box stands on the board already: it is shown, and not played again.
+  const isNewDraw = isNews && latest && !latest.by_hand && (now.number !== before?.number || draws.length > (before?.learning?.draws.length ?? 0));
   if (isNewDraw) {
     shownPly = null;
     // First the board as it was when the box was opened, then the bead rolls, then its square lights up.
     board.update({ board: asOnBoard(layout, latest.box.board, latest.symmetry), last: lastCells(now.moves, latest.ply) });
     at("status").textContent = `${nameOf(now, latest.role)} opens a box.`;
-    await showDraw(now, latest, true);
-  } else showBox(now);
+    await showBoxes(now, latest);
+  } else showBoxes(now);
   showBoard(now, isNewDraw);
   showStatus(now);
   showSeats(now);
   showActions(now);
   showLesson(now);
+  showTogether(now);
   showMoves(now);
   if (isNews) speak(now, isNewDraw ? latest : null);
 }
@@ -116,20 +128,19 @@ function showBoard(now, isFresh = false) {
     winning: now.winning_cells,
     last: now.winning_cells.length ? [] : last,
     lit: isFresh ? last : [],
-    hints: showsBeads ? hints(now) : new Map(),
+    beads: showsBeads ? beadsNow(now) : [],
   });
   at("board").classList.toggle("is-mine", canMove(now));
 }
 
-function hints(now) {
+/** The beads of the box that is shown; those of a piece that has moved or is gone since then lead nowhere. */
+function beadsNow(now) {
   const draw = shownDraw(now);
-  const map = new Map();
-  for (const slot of draw?.slots ?? []) {
-    for (const move of slot.moves) {
-      map.set(cellsOf(layout, move).at(-1), { colour: slot.colour, mark: slot.mark, probability: slot.probability / slot.moves.length });
-    }
-  }
-  return map;
+  if (!draw) return [];
+  const then = asOnBoard(layout, draw.box.board, draw.symmetry);
+  return draw.slots.flatMap((slot) => slot.moves.map((move) => ({
+    cells: cellsOf(layout, move), colour: slot.colour, mark: slot.mark, probability: slot.probability / slot.moves.length,
+  }))).filter(({ cells }) => cells.length < 2 || then[cells[0]] === now.board[cells[0]]);
 }
 
 function lastCells(moves, upTo) {
@@ -153,40 +164,49 @@ const shownDraw = (now) => {
   return draws.find((draw) => draw.ply === shownPly) ?? draws.at(-1) ?? null;
 };
 
-function showBox(now) {
-  const draw = shownDraw(now);
-  if (draw) return showDraw(now, draw, false);
-  const machine = now.seats.find((seat) => seat.machine);
-  at("box-sheet").hidden = !machine;
-  at("no-box").hidden = Boolean(machine) || now.status === "waiting";
-  at("box-summary").replaceChildren("The box is closed");
-  if (machine) box.close(`${machine.name} has not opened a box yet.`);
-  at("look-back").hidden = true;
-  return Promise.resolve();
+/** Shows the box of each machine at the board; `fresh` is the draw that has just been made, if one was: its bead rolls. */
+function showBoxes(now, fresh = null) {
+  const owners = now.seats.filter((seat) => seat.machine);
+  const shown = shownDraw(now);
+  const isPair = owners.length > 1;
+  at("box-sheet").hidden = !owners.length;
+  at("box-sheet").classList.toggle("two-boxes", isPair);
+  at("no-box").hidden = owners.length > 0 || now.status === "waiting";
+  at("box-of-2").hidden = !isPair;
+  at("box-owner").hidden = !isPair;
+  showSummary(now, shown);
+  showLookBack(now, shown);
+  const rolls = owners.slice(0, boxes.length).map((seat, number) => {
+    at(`box-owner${number ? "-2" : ""}`).textContent = `${seat.machine.name}, ${sideName(seat.role)}`;
+    const own = (now.learning?.draws ?? []).filter((draw) => draw.role === seat.role && (!shown || draw.ply <= shown.ply)).at(-1);
+    if (!own) return boxes[number].close(`${seat.machine.name} has not opened a box yet.`, seat.machine.name);
+    const changes = (now.learning.changes ?? []).filter((change) => change.ply === own.ply && change.role === own.role);
+    return boxes[number].show(own, { title: nameOf(now, own.role), brand: seat.machine.name, changes, isNew: own === fresh });
+  });
+  return Promise.all(rolls);
 }
 
-function showDraw(now, draw, isNew) {
-  at("box-sheet").hidden = false;
-  at("no-box").hidden = true;
-  const changes = (now.learning.changes ?? []).filter((change) => change.ply === draw.ply && change.role === draw.role);
-  const out = draw.slots[draw.slot];
-  const title = nameOf(now, draw.role);
-  at("box-summary").replaceChildren(...(out
-    ? [beadPicture(out, 28), `${title} drew ${out.mark} (${percent(out.probability)})`]
+function showSummary(now, draw) {
+  const out = draw?.slots[draw.slot];
+  const title = draw && nameOf(now, draw.role);
+  at("box-summary").replaceChildren(...(!draw ? ["The box is closed"] : out
+    ? [beadPicture(out, 28), `${title} ${draw.by_hand ? "played" : "drew"} ${out.mark} (${percent(out.probability)})`]
     : [`${title} found no bead`]));
-  const isLatest = draw === now.learning.draws.at(-1);
-  const isForced = isLatest && now.moves.at(-1)?.role === draw.role && now.moves.at(-1).ply > draw.ply;
+}
+
+function showLookBack(now, draw) {
+  const isLatest = !draw || draw === now.learning.draws.at(-1);
+  const isForced = draw && isLatest && now.moves.at(-1)?.role === draw.role && now.moves.at(-1).ply > draw.ply;
   at("look-back").hidden = isLatest && !isForced;
   at("look-back").firstElementChild.textContent = isForced
-    ? "For its last move only one square was left, so no box was opened. This is the box before."
-    : `You are looking back at move ${draw.ply + 1}.`;
+    ? "For its last move only one was left, so no box was opened. This is the box before."
+    : `You are looking back at move ${draw ? draw.ply + 1 : 1}.`;
   at("to-now").hidden = isLatest;
-  return box.show(draw, { title, changes, isNew });
 }
 
 function lookAt(ply, { opens = false } = {}) {
   shownPly = ply;
-  showBox(state);
+  showBoxes(state);
   showBoard(state);
   showMoves(state);
   if (!opens) return;
@@ -221,7 +241,9 @@ function showStatus(now) {
   at("status").textContent = statusWords(now);
   at("status").dataset.status = now.status;
   at("status").classList.toggle("is-mine", canMove(now));
-  at("why").textContent = now.status === "finished" ? deed(now.learning?.lesson) : "";
+  // Of two machines each has its own lesson, which is told below.
+  const lessons = now.status === "finished" ? now.learning?.lessons ?? [] : [];
+  at("why").textContent = lessons.length === 1 ? deed(lessons[0]) : "";
   clearTimeout(patience);
   const other = seatOf(now, now.turn);
   if (now.status === "playing" && now.turn !== role && other?.kind === "human") {
@@ -240,15 +262,35 @@ function showSeats(now) {
   at("seats").replaceChildren(...now.seats.map((seat) => html(
     "li",
     { class: now.turn === seat.role && now.status === "playing" ? "is-turn" : null },
-    html("span", { class: `seat-role seat-role-${seat.side}`, "aria-hidden": "true" }, seat.role),
+    roleMark(seat.role),
     html("span", {},
-      seat.machine ? html("a", { href: seat.machine.url }, seat.name) : seat.taken ? (seat.role === role ? "You" : seat.name) : "free seat",
+      sitter(seat),
       html("span", { class: "soft" }, ` ${sideName(seat.role)}`),
-      seat.machine ? html("span", { class: "soft seat-note" }, seat.machine.learns ? ", learns from this game" : ", does not learn") : null),
+      seat.machine ? html("span", { class: "soft seat-note" }, seat.machine.learns ? ", learns from this game" : ", does not learn") : null,
+      seat.machine ? record(seat.machine) : null),
   )));
   showInvitation(now);
+  at("watching").textContent = isHost ? "They play, you watch: it is you who says when." : "You are watching this game.";
   at("watching").hidden = role !== null || now.status === "waiting";
 }
+
+/** Who sits here; a person who has taken a machine's seat over names it. */
+function sitter({ machine, role: own, name, taken, takes_over: isTakenOver }) {
+  const who = taken ? (own === role ? "You" : name) : "free seat";
+  if (!machine) return who;
+  const link = html("a", { href: machine.url }, machine.name);
+  return isTakenOver ? html("span", {}, `${who}, in the seat of `, link) : link;
+}
+
+/** What a machine has come to, as it stands after the last game; who may change it finds the way there. */
+function record({ id, learns, level, games, wins, draws, losses, win_rate: rate }) {
+  const words = games ? `${figure(games)} ${games === 1 ? "game" : "games"}: ${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost, win rate ${percent(rate)}` : "no game yet";
+  return html("span", { class: "record soft" }, `Level ${figure(level)}, ${words}${learns ? "" : ", frozen"}`,
+    managed.has(id) ? [". ", html("a", { href: `/machines/${id}/edit` }, "Rename, freeze or delete")] : null);
+}
+
+/** A side's mark: its letter, or what its men look like. */
+const roleMark = (which) => html("span", { class: `seat-role seat-role-${layout.roles.indexOf(which)}`, "aria-hidden": "true" }, rolePicture(layout, which));
 
 /** Sharing stands beside the board while a seat is free, and below the game afterwards. */
 function showInvitation(now) {
@@ -265,10 +307,10 @@ function showInvitation(now) {
 function speak(now, draw) {
   const words = [];
   const last = now.moves.at(-1);
-  if (draw && draw.slot !== null) words.push(`${nameOf(now, draw.role)} drew bead ${draw.slots[draw.slot].mark}, chance ${percent(draw.slots[draw.slot].probability)}.`);
+  if (draw && draw.slot !== null && !draw.by_hand) words.push(`${nameOf(now, draw.role)} drew bead ${draw.slots[draw.slot].mark}, chance ${percent(draw.slots[draw.slot].probability)}.`);
   if (last) words.push(`${nameOf(now, last.role)}: ${last.name}.`);
   words.push(statusWords(now));
-  if (now.status === "finished" && now.learning?.lesson) words.push(now.learning.lesson.sentence);
+  if (now.status === "finished" && now.learning?.lesson) words.push(now.learning.lessons.map((lesson) => lesson.sentence).join(" "));
   announce(words.join(" "));
 }
 
@@ -294,15 +336,17 @@ function showActions(now) {
   const focused = document.activeElement;
   at("resign").hidden = !isPlayer || now.status !== "playing";
   if (now.status !== "playing") at("resign-confirm").hidden = true;
-  at("again").hidden = !isPlayer || !isOver;
+  at("again").hidden = !(isPlayer || isHost) || !isOver;
   at("swap").hidden = !isPlayer || !isOver || !now.can_swap;
   at("beads").hidden = !now.learning?.draws.length;
   // A hidden button must not swallow the focus.
-  if (focused && focused !== document.body && focused.closest("[hidden]")) (isOver && isPlayer ? at("again") : board).focus();
+  if (focused && focused !== document.body && focused.closest("[hidden]")) (at("again").hidden ? board : at("again")).focus();
 }
 
 function send(type, data) {
-  if (!socket?.send(type, data)) complain("There is no connection just now. Try again in a moment.");
+  const isSent = Boolean(socket?.send(type, data));
+  if (!isSent) complain("There is no connection just now. Try again in a moment.");
+  return isSent;
 }
 
 function confirmResign(isAsked) {
@@ -365,10 +409,29 @@ function showLesson(now) {
   const key = isTold ? `${now.number}` : null;
   if (key === lessonOf) return;
   lessonOf = key;
-  at("lesson-words").textContent = learning?.lesson?.sentence ?? "";
+  at("lesson-words").textContent = isTold ? learning.lessons.map((lesson) => lesson.sentence).join(" ") : "";
   at("changes").replaceChildren(...(isTold ? lessonItems(learning, (ply) => lookAt(ply, { opens: true })) : []));
   at("no-changes").hidden = !isTold || learning.changes.length > 0;
-  if (isTold) at("lesson-link").href = learning.machine.url;
+  if (!isTold) return;
+  at("lesson-title").textContent = learning.lessons.length > 1 ? "What the machines learnt" : "What the machine learnt";
+  at("lesson-links").replaceChildren(...learning.lessons.flatMap(({ machine }, number) => [
+    number ? " · " : "", html("a", { href: machine.url }, learning.lessons.length > 1 ? `All boxes of ${machine.name}` : "See all its boxes")]));
+}
+
+/** Two machines can go on by themselves, thousands of games: a training run, for whoever may train one of them. */
+function showTogether(now) {
+  const pair = now.seats.map((seat) => seat.machine);
+  const learner = pair.find((machine) => machine && machine.learns && managed.has(machine.id));
+  const other = pair.find((machine) => machine !== learner);
+  const isPair = pair.every(Boolean);
+  at("together").hidden = !isPair || !(now.exhibition || learner);
+  at("together-form").hidden = !isPair || !learner;
+  if (!isPair) return;
+  at("together-words").textContent = !learner ? "Whoever owns a machine can let it play thousands of games by itself."
+    : `${learner.name} and ${other.name} play each other without anybody watching. ${managed.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`} You see how far they are, and the curve.`;
+  if (!learner) return;
+  at("together-form").action = `/machines/${learner.id}/train-together`;
+  at("together-form").elements.opponent.value = other.id;
 }
 
 function showMoves(now) {
@@ -377,7 +440,7 @@ function showMoves(now) {
   const shown = shownDraw(now);
   at("moves").replaceChildren(...now.moves.map((move) => {
     const draw = draws.get(move.ply);
-    const words = [html("span", { class: `seat-role seat-role-${layout.roles.indexOf(move.role)}` }, move.role), ` ${move.name}`];
+    const words = [roleMark(move.role), html("span", { class: "visually-hidden" }, move.role), ` ${move.name}`];
     if (!draw || draw.slot === null) return html("li", {}, html("span", { class: "move" }, words));
     const button = html("button", {
       type: "button", class: "move", "data-ply": move.ply, "aria-pressed": String(draw === shown), title: "Show the box of this move",
@@ -408,7 +471,7 @@ function showLog(now) {
     if (draw) {
       const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
       const out = draw.slots[draw.slot];
-      lines.push(`${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `drew ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads` : "found it empty"}`);
+      lines.push(`${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `${draw.by_hand ? "played" : "drew"} ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads` : "found it empty"}`);
     }
     if (move) lines.push(`${ply + 1}. ${move.role} ${moveName(layout, move.move)}`);
   }

@@ -79,11 +79,14 @@ const STATUS = {
   failed: "It went wrong; what it had learnt by then stays",
 };
 
+/** How the points were found: of a sample they tell the number of games. */
+const how = () => (points[0]?.strength.random.games ? "tried out" : "exact");
+
 function draw() {
   const against = opponent.value;
   const xs = points.map(({ games }) => games);
   const lines = RESULTS.map((result, n) => ({
-    name: `${RESULT_WORDS[result]}, exact`, colour: result, dash: dash(n), values: points.map(({ strength }) => strength[against][result]),
+    name: `${RESULT_WORDS[result]}, ${how()}`, colour: result, dash: dash(n), values: points.map(({ strength }) => strength[against][result]),
   }));
   if (inTraining.checked) {
     for (const result of RESULTS) {
@@ -100,9 +103,9 @@ function draw() {
 
 function table(against) {
   const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(points, result)]));
-  const heads = ["Games", ...RESULTS.map((r) => `${RESULT_WORDS[r]}, exact`), ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`)];
+  const heads = ["Games", ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`), ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`)];
   document.getElementById("points").replaceChildren(
-    html("caption", {}, `Exact against ${AGAINST[against]}; in training: the games since the line above, with their 95 % interval`),
+    html("caption", {}, `${how() === "exact" ? "Exact" : "Tried out"} against ${AGAINST[against]}; in training: the games since the line above, with their 95 % interval`),
     html("thead", {}, html("tr", {}, heads.map((head) => html("th", { scope: "col", class: "figure" }, head)))),
     html("tbody", {}, points.map((point, row) => html("tr", {},
       html("th", { scope: "row", class: "figure" }, figure(point.games)),

@@ -220,6 +220,7 @@ export class Wall {
 
   #pieces(box) {
     const paths = ["", ""];
+    const men = ["", ""];
     this.centres ??= turned(this.layout).centres;
     const rest = [];
     box.board.forEach((piece, cell) => {
@@ -227,9 +228,11 @@ export class Wall {
       const [x, y] = [100 * this.centres[cell].x, 100 * this.centres[cell].y];
       if (piece === "X") paths[0] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
       else if (piece === "O") paths[1] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
+      else if (this.layout.roles.includes(piece)) men[this.layout.roles.indexOf(piece)] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
       else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
     return [
+      ...men.map((d, side) => d && svg("path", { class: `wall-man wall-man-${side}`, d })),
       paths[0] && svg("path", { class: "wall-mark", d: paths[0] }),
       paths[1] && svg("path", { class: "wall-mark wall-mark-1", d: paths[1] }),
       ...rest,
@@ -311,7 +314,7 @@ export function boxWords(box, drawn) {
   const often = !box.draws ? "at that time" : times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}` : "not opened yet";
   const isAlike = box.beads.every((beads) => beads === box.beads[0]);
   const likes = !total ? "no bead left" : isAlike ? "every move alike" : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
-  const visit = box.visit === undefined ? "" : ` A game against random play leads here with ${percent(box.visit)}.`;
+  const visit = (box.visit ?? null) === null ? "" : ` A game against random play leads here with ${percent(box.visit)}.`;
   return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 

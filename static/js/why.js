@@ -58,9 +58,8 @@ function slots({ moves, box }) {
 
 function show() {
   const { why } = view;
-  const hints = new Map((why?.moves ?? []).filter(({ slot }) => slot !== null).map(({ cells, colour, mark, probability }) => [cells.at(-1), { colour, mark, probability }]));
   board.update({
-    board: view.board, hints, ghost: view.role,
+    board: view.board, beads: (why?.moves ?? []).filter(({ slot }) => slot !== null), ghost: view.role,
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
   // What could not be read stays to be mended.

@@ -15,7 +15,7 @@ from games.services import Person, match_resign
 from learning.models import Box, Machine
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import expect_turn, play_mouse
-from tests.factories import guest, house, play, play_out, room, trained, user
+from tests.factories import experimented, guest, house, play, play_out, room, trained, user
 
 STAFF = "staff"
 PASSWORD = "a good password"
@@ -70,6 +70,7 @@ def _world(site: LiveSite, watch: Watch) -> World:
     for _ in range(3):
         own = room("menace", Person(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
         match_resign(code=own.room.code, person=Person(user_id=ada.pk, name="ada"))
+    experimented("gardner", machines=10)
     return made
 
 
@@ -177,6 +178,18 @@ def box_page(page: Page, world: World) -> None:
     expect(page.locator("#matchbox > svg")).to_be_visible()
 
 
+def experiment(page: Page, world: World) -> None:
+    page.goto("/experiments/gardner")
+    expect(page.locator(".curve-stage canvas")).to_have_count(2)
+
+
+def experiment_waiting(page: Page, world: World) -> None:
+    page.goto("/experiments/gardner")
+    page.locator("#id_seed").fill("99")
+    page.locator("#begin").click()
+    expect(page.locator("#result")).to_have_attribute("data-status", "queued")
+
+
 def wrong_login(page: Page, world: World) -> None:
     page.goto("/login")
     page.get_by_label("Username").fill("ada")
@@ -282,6 +295,9 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "machine-peek": machine_peek,
     "box": box_page,
     "about": plain("/about"),
+    "experiments": plain("/experiments"),
+    "experiment": experiment,
+    "experiment-waiting": experiment_waiting,
     "login": plain("/login"),
     "login-wrong": wrong_login,
     "login-locked": locked,

@@ -64,7 +64,7 @@ def start_first(page: Page) -> Match:
     return match_of(page)
 
 
-def start_other(page: Page, opponent: str, side: str = "X", *, fresh: bool = False) -> None:
+def start_other(page: Page, opponent: str, side: str = "first", *, fresh: bool = False) -> None:
     """From the first page into a match of the other kinds, by the names on the form."""
     page.goto("/")
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()

@@ -26,11 +26,11 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.mark.parametrize("opponent", ["random", "win-block", "perfect"])
-@pytest.mark.parametrize("side", ["X", "O"])
+@pytest.mark.parametrize("side", ["first", "second"])
 def test_an_opponent_without_boxes(page: Page, opponent: str, side: str) -> None:
     start_other(page, opponent, side)
     expect_turn(page)
-    expect(page.locator("#status")).to_have_text(f"Your turn. You play {'crosses' if side == 'X' else 'noughts'}.")
+    expect(page.locator("#status")).to_have_text(f"Your turn. You play {'crosses' if side == 'first' else 'noughts'}.")
     play_out_mouse(page)
     expect(page.locator("#no-box")).to_be_visible()
     expect(page.locator("#box-sheet")).to_be_hidden()

@@ -1,19 +1,21 @@
-"""Noughts and crosses that remembers its answers, so that the readable loops can play thousands of games in a test.
+"""Games that remember their answers, so that the readable loops can play thousands of games in a test.
 
 The rules are pure, so remembering changes nothing but the time.
 """
 
+from copy import copy
 from functools import cache
 
-from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+from games.rules.registry import GAMES
 from learning.opponents.base import Opponent
 from learning.opponents.registry import OPPONENTS
 
 
-class RememberedGame(NoughtsAndCrosses):
-    def __init__(self):
-        for question in ("apply", "canonical", "distinct_moves", "legal_moves", "outcome", "to_canonical"):
-            setattr(self, question, cache(getattr(self, question)))
+def remembered(game):
+    game = copy(game)
+    for question in ("apply", "canonical", "distinct_moves", "legal_moves", "outcome", "to_canonical"):
+        setattr(game, question, cache(getattr(game, question)))
+    return game
 
 
 class RememberedOpponent(Opponent):
@@ -25,5 +27,5 @@ class RememberedOpponent(Opponent):
         raise NotImplementedError
 
 
-GAME = RememberedGame()
+GAME = remembered(GAMES["noughts-and-crosses"])
 REMEMBERED = {slug: RememberedOpponent(opponent) for slug, opponent in OPPONENTS.items()}

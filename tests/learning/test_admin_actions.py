@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission
 
 from games.exceptions import TokenRevokedError
 from games.models import ApiToken
-from games.services import token_make, token_read
+from games.services_tokens import token_make, token_read
 from learning.admin import ACTION_GAMES
 from learning.models import TrainingRun
 from learning.services import Stage, training_run_start

@@ -16,93 +16,81 @@ from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import FORMATS, machine_read
 from learning.machines.boxes import Cabinet
 from learning.machines.presets import PRESETS
+from learning.models import Box, Machine
 from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.selectors_boxes import ledger_errors, why_view
 from learning.selectors_exchange import machine_export
 from learning.services import machine_import
-from learning.training.tables import boxes_compile, graph_compile
-from tests.learning.pawns import MIRROR, Pawns
+from learning.training.tables import boxes_compile
 
 SAVED = Path(__file__).parent.parent / "data" / "hexapawn-rl"
+PAWNS = GAMES["hexapawn"]
+WIDE = GAMES["hexapawn-4x4"]
 
 
-@pytest.fixture
-def pawns(monkeypatch: pytest.MonkeyPatch) -> Pawns:
-    game = Pawns()
-    monkeypatch.setitem(GAMES, game.slug, game)
-    return game
-
-
-def mirrored(position: str) -> str:
-    return "".join(position[cell] for cell in MIRROR)
-
-
-def folded(game: Pawns, memory: dict[str, Any]) -> dict[str, dict[str, int]]:
+def folded(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
     """A memory of HexapawnRL up to mirror image."""
     result = {}
-    for position, entry in memory.items():
-        moves = dict(zip(entry["validMoves"], entry["confidenceScores"], strict=True))
-        if mirrored(position) < position:
-            flip = game.symmetries[1]
-            moves = {game.format_move(game.transform_move(game.parse_move(m), flip)): n for m, n in moves.items()}
-        result[min(position, mirrored(position))] = moves
+    for text, entry in memory.items():
+        position, symmetry = PAWNS.to_canonical(PAWNS.decode_as(text, side))
+        moves = [PAWNS.transform_move(PAWNS.parse_move(move), symmetry) for move in entry["validMoves"]]
+        scores = dict(zip(map(PAWNS.format_move, moves), entry["confidenceScores"], strict=True))
+        result[PAWNS.encode(position)] = scores
     return result
-
-
-def test_the_tiny_game_has_the_counts_of_docs_learning(pawns: Pawns) -> None:
-    positions = graph_compile(pawns, reduced=True).positions
-    sides = [pawns.side_to_move(position) for position in positions]
-    assert (sides.count(Side.FIRST), sides.count(Side.SECOND)) == (18, 19)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("file", "side", "level"), [("player1", 0, 20), ("player2", 1, 23)])
-def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(pawns: Pawns, file: str, side: int, level: int) -> None:
+def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, level: int) -> None:
     content = (SAVED / f"{file}.json").read_bytes()
     learner = machine_import(user=None, content=content)
     saved = json.loads(content)
-    assert (learner.game, learner.side, learner.level, learner.name) == ("pawns", side, level, saved["name"])
+    assert (learner.game, learner.side, learner.level, learner.name) == ("hexapawn", side, level, saved["name"])
     assert (learner.n_wins, learner.n_losses) == (saved["wins"], saved["losses"])
     out = json.loads(machine_export(learner, "hexapawn-rl").text)
-    assert folded(pawns, out["memory"]) == folded(pawns, saved["memory"])
+    assert folded(out["memory"], Side(side)) == folded(saved["memory"], Side(side))
     assert list(out) == list(saved)
     assert {key: out[key] for key in out if key != "memory"} == {k: saved[k] for k in saved if k != "memory"}
     assert ledger_errors() == []
     # In either orientation it plays what is listed, as often as its scores say (moves that are alike count together).
-    for position, entry in saved["memory"].items():
+    for text, entry in saved["memory"].items():
+        position = PAWNS.decode_as(text, Side(side))
         scores = dict(zip(entry["validMoves"], entry["confidenceScores"], strict=True))
-        if not scores and pawns.ply(position) < 2:
+        if not scores and PAWNS.ply(position) < 2:
             continue  # the very first box is filled again when it is empty
-        for asked, symmetry in zip((position, mirrored(position)), pawns.symmetries, strict=True):
-            played = {line["move"]: line["probability"] for line in why_view(learner, asked)["moves"]}
+        for symmetry in PAWNS.symmetries:
+            asked = PAWNS.transform(position, symmetry)
+            why = why_view(learner, PAWNS.encode(asked))
+            assert why["moves"] == why_view(learner, PAWNS.encode_short(asked))["moves"]
+            played = {line["move"]: line["probability"] for line in why["moves"]}
             listed = {
-                pawns.format_move(pawns.transform_move(pawns.parse_move(move), symmetry)): score
+                PAWNS.format_move(PAWNS.transform_move(PAWNS.parse_move(move), symmetry)): score
                 for move, score in scores.items()
             }
-            for alike in pawns.distinct_moves(asked):
-                names = [pawns.format_move(move) for move in alike]
+            for alike in PAWNS.distinct_moves(asked):
+                names = [PAWNS.format_move(move) for move in alike]
                 share = sum(listed.get(name, 0) for name in names) / max(sum(scores.values()), 1)
                 assert sum(played[name] for name in names) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("form", ["native", "hexapawn-rl", "csv"])
-def test_every_format_that_names_moves(pawns: Pawns, form: str, side: Side) -> None:
+def test_every_format_that_names_moves(form: str, side: Side) -> None:
     rule = PRESETS["michie-1961"].rule
-    table = boxes_compile(pawns, side, rule)
-    cabinet = Cabinet(pawns, side, rule)
+    table = boxes_compile(PAWNS, side, rule)
+    cabinet = Cabinet(PAWNS, side, rule)
     boxes = []
     for number, key in enumerate(table.keys):
-        beads = tuple(number + slot for slot in range(len(cabinet.slots(key))))
+        beads = tuple(number + slot for slot in range(len(cabinet.slots(PAWNS.decode(key)))))
         boxes.append(BoxData(key, beads, (0,) * len(beads)))
-    boxes.sort(key=lambda box: (pawns.ply(box.position), box.position))
-    data = MachineData(pawns, side, rule, "Pawns", tuple(boxes), preset="michie-1961")
+    boxes.sort(key=lambda box: (PAWNS.ply(PAWNS.decode(box.position)), box.position))
+    data = MachineData(PAWNS, side, rule, "Pawns", tuple(boxes), preset="michie-1961")
     read = machine_read(FORMATS[form].dump(data).encode(), Wanted(rule=rule, preset="michie-1961", name="Pawns"))
     assert read == data
 
 
-def test_squares_cannot_hold_the_beads_of_such_a_game(pawns: Pawns) -> None:
-    data = MachineData(pawns, Side.FIRST, hexapawn_rl.RULE, "Pawns", (BoxData("ooo---OOO", (1, 1, 1), (0, 0, 0)),))
+def test_squares_cannot_hold_the_beads_of_such_a_game() -> None:
+    data = MachineData(PAWNS, Side.FIRST, hexapawn_rl.RULE, "Pawns", (BoxData("ooo---OOO:1", (1, 1, 1), (0, 0, 0)),))
     with pytest.raises(ExchangeError, match="more than one square"):
         FORMATS["matchbox-ai"].dump(data)
     with pytest.raises(ExchangeError, match="a move is more than a square"):
@@ -110,17 +98,71 @@ def test_squares_cannot_hold_the_beads_of_such_a_game(pawns: Pawns) -> None:
 
 
 @pytest.mark.django_db
-def test_a_position_that_no_game_can_reach(pawns: Pawns) -> None:
+def test_a_position_that_no_game_can_reach() -> None:
     memory = {"memory": {"o-----O--": {"validMoves": ["a1a2"], "confidenceScores": [1]}}}
-    with pytest.raises(MachineFileError, match=r"^memory\['o-----O--'\]: no game can reach '--o-----O'"):
+    with pytest.raises(MachineFileError, match=r"^memory\['o-----O--'\]: no game can reach 'o-----O--:1'"):
+        machine_import(user=None, content=json.dumps(memory).encode(), game="hexapawn")
+    with pytest.raises(MachineFileError, match="is a position of none of the games"):
         machine_import(user=None, content=json.dumps(memory).encode())
 
 
-def test_its_boxes_are_printed(pawns: Pawns) -> None:
-    cabinet = Cabinet(pawns, Side.SECOND, hexapawn_rl.RULE)
-    keys = boxes_compile(pawns, Side.SECOND, hexapawn_rl.RULE).keys
-    boxes = [(key, [1] * len(cabinet.slots(key))) for key in keys]
+def test_its_boxes_are_printed() -> None:
+    cabinet = Cabinet(PAWNS, Side.SECOND, hexapawn_rl.RULE)
+    keys = boxes_compile(PAWNS, Side.SECOND, hexapawn_rl.RULE).keys
+    boxes = [(key, [1] * len(cabinet.slots(PAWNS.decode(key)))) for key in keys]
     reader = PdfReader(sheets_pdf(cabinet, "HER", boxes, PrintOptions(with_beads=False)))
     lines = [line.strip() for page in reader.pages[1:] for line in page.extract_text().splitlines()]
     assert set(keys) <= set(lines)
     assert {"a3a2", "b3c2"} <= set(lines)
+    assert not {"white", "black"} & set(lines)  # pieces are drawn, not written
+
+
+def saved_of_4x4(side: Side) -> dict[str, Any]:
+    """A save file of the 4 × 4 board, which has positions that either side may be to move in."""
+    cabinet = Cabinet(WIDE, side, hexapawn_rl.RULE)
+    keys = boxes_compile(WIDE, side, hexapawn_rl.RULE).keys[40:80]
+    sizes = [len(cabinet.slots(WIDE.decode(key))) for key in keys]
+    boxes = [BoxData(key, (1,) * n, (0,) * n) for key, n in zip(keys, sizes, strict=True)]
+    text: dict[str, Any] = json.loads(hexapawn_rl.dump(MachineData(WIDE, side, hexapawn_rl.RULE, "Wide", tuple(boxes))))
+    return text
+
+
+@pytest.mark.parametrize("side", Side)
+def test_the_side_that_a_save_file_leaves_out_is_told_by_positions_and_moves(side: Side) -> None:
+    read = machine_read(json.dumps(saved_of_4x4(side)).encode(), Wanted())
+    assert (read.game, read.side, len(read.boxes)) == (WIDE, side, 40)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"game": "noughts-and-crosses"}, "is not nine characters from 'X', 'O'"),
+        ({"game": "hexapawn-4x4"}, "is not 16 characters"),
+        ({"game": "hexapawn", "side": Side.SECOND}, "no game can reach"),
+        ({"move": "a1a3"}, "'a1a3' is not a legal move in 'oo-O-o-OO'"),
+        ({"move": "Hb1"}, "'Hb1' is not two squares"),
+        ({"score": 101}, "must lie between|more than the rule's cap"),
+        ({"score": -1}, "must lie between 0"),
+        ({"score": 1.5}, "must be a whole number"),
+        ({"score": 1 << 30}, "must lie between 0"),
+        ({"cut": 700}, "^line [0-9]+, column [0-9]+: is not JSON"),
+    ],
+    ids=str,
+)
+def test_a_save_file_that_is_wrong_is_refused_with_the_place_and_nothing_is_stored(
+    change: dict[str, Any], problem: str
+) -> None:
+    saved = json.loads((SAVED / "player1.json").read_text())
+    entry = saved["memory"]["oo-O-o-OO"]
+    if "move" in change:
+        entry["validMoves"][0] = change["move"]
+    if "score" in change:
+        entry["confidenceScores"][0] = change["score"]
+    text = json.dumps(saved, indent=1)[: change.get("cut")]
+    wanted = {name: change[name] for name in ("game", "side") if name in change}
+    preset = {"preset": "hexapawn-rl"} if change.get("score") == 101 else {}
+    with pytest.raises(MachineFileError, match=problem):
+        machine_import(user=None, content=text.encode(), **wanted, **preset)
+    assert not Machine.objects.exists()
+    assert not Box.objects.exists()

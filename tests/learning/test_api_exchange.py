@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from games.rules.base import Side
-from games.services import token_make
+from games.services_tokens import token_make
 from learning.exchange.registry import FORMATS
 from learning.models import Machine
 from learning.selectors_boxes import ledger_errors

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
-from games import services as games_services
+from games import services_tokens
 from games.rules.base import Side
 from learning.models import Machine, RunStatus, Tournament
 from learning.referee import tournament_play
@@ -225,7 +225,7 @@ async def test_who_may_listen() -> None:
     async with socket(hidden) as stranger:
         assert (await stranger.expect("error"))["code"] == "tournament_not_found"
         assert (await stranger.receive_output(timeout=10))["code"] == 4404
-    _, text = await in_db(games_services.token_make)(user=owner, name="t", scopes=("read",), lifetime=None)
+    _, text = await in_db(services_tokens.token_make)(user=owner, name="t", scopes=("read",), lifetime=None)
     async with socket(hidden, text) as own:
         await own.expect("joined")
 

@@ -115,8 +115,11 @@ class TestRoundTrip:
         )
 
 
+SMALL = ["hexapawn", "hexapawn-3x4", "noughts-and-crosses"]
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(sorted(GAMES)))
+@given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(SMALL))
 def test_any_rule_and_any_beads_come_back(rule: Any, side: Side, data: Any, slug: str) -> None:
     game = GAMES[slug]
     cabinet = Cabinet(game, side, rule)
@@ -132,6 +135,8 @@ def test_any_rule_and_any_beads_come_back(rule: Any, side: Side, data: Any, slug
     assert machine_read(text.encode(), Wanted()) == machine_data
     # The others hold beads (and some of the totals); with the rule at hand, the very same.
     for form in FOREIGN:
+        if form == "matchbox-ai" and slug != "noughts-and-crosses":
+            continue  # its beads lie on squares
         text = FORMATS[form].dump(machine_data)
         read = machine_read(text.encode(), Wanted(game=game, side=side, rule=rule), form)
         assert [(box.position, box.beads) for box in read.boxes] == [(box.position, box.beads) for box in boxes]

@@ -19,9 +19,10 @@ from learning.training import batch
 from learning.training.episodes import train_episodes
 from learning.training.memory import Memory
 from learning.training.tables import boxes_compile
-from tests.learning.remembered import GAME, REMEMBERED
+from tests.learning.remembered import GAME, REMEMBERED, remembered
 from tests.learning.rules import MADE_UP, rules
 
+PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
 SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
@@ -50,11 +51,11 @@ def assert_same_memory(memory: Memory, machine: CountingMenace) -> None:
     assert memory.n_removed == machine.n_removed
 
 
-def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=1):
-    machine, words = CountingMenace(GAME, side, rule), RandomSource(seed)
+def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=1, game=GAME):
+    machine, words = CountingMenace(game, side, rule), RandomSource(seed)
     tally = train_episodes(machine, REMEMBERED[opponent], n_games, words)
 
-    memory, kernel_words = Memory.fresh(boxes_compile(GAME, side, rule)), RandomSource(seed)
+    memory, kernel_words = Memory.fresh(boxes_compile(game, side, rule)), RandomSource(seed)
     counted = np.zeros(3, np.int64)
     for _ in range(chunks):
         counted += astuple(batch.train(memory, REMEMBERED[opponent], n_games // chunks, kernel_words))
@@ -75,6 +76,14 @@ def test_a_preset_learns_the_same_over_5000_games(slug, side, opponent):
 @pytest.mark.parametrize("slug", PRESETS)
 def test_a_preset_learns_the_same_from_the_other_opponents(slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, 500)
+
+
+@pytest.mark.parametrize("opponent", ["random", "perfect"])
+@SIDES
+@pytest.mark.parametrize("slug", PRESETS)
+@pytest.mark.parametrize(("game", "n_games"), [("hexapawn", 1_000), ("hexapawn-4x4", 60)])
+def test_a_preset_learns_the_same_in_hexapawn(game, n_games, slug, side, opponent):
+    assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, n_games, game=PAWNS[game])
 
 
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
@@ -135,10 +144,10 @@ def test_beads_stop_at_the_greatest_number_there_is():
     assert np.array_equal(memory.totals, np.add.reduceat(memory.beads, table.slot_indptr[:-1], dtype=np.int64))
 
 
-def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_learns, seed=3):
-    learner = CountingMenace(GAME, side, rule)
-    other = CountingMenace(GAME, side.other, other_rule)
-    memories = [Memory.fresh(boxes_compile(GAME, m.side, m.rule)) for m in (learner, other)]
+def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_learns, seed=3, game=GAME):
+    learner = CountingMenace(game, side, rule)
+    other = CountingMenace(game, side.other, other_rule)
+    memories = [Memory.fresh(boxes_compile(game, m.side, m.rule)) for m in (learner, other)]
     words, kernel_words = RandomSource(seed), RandomSource(seed)
     # Both have learnt something before they meet.
     for machine, memory in zip((learner, other), memories, strict=True):
@@ -161,6 +170,13 @@ def test_two_machines_learn_the_same_from_each_other(slug, side, opponent_learns
     # The APL notebook sees boards as they lie, so it meets its own kind.
     other = PRESETS[slug if slug == "apl-notebook" else "scroggs"].rule
     assert_pair_equals_readable(PRESETS[slug].rule, other, side, 1_000, opponent_learns=opponent_learns)
+
+
+@pytest.mark.parametrize(("game", "n_games"), [("hexapawn", 300), ("hexapawn-4x4", 60)])
+@pytest.mark.parametrize("slug", [slug for slug in PRESETS if slug.startswith(("gardner", "hexapawn"))])
+def test_two_machines_learn_the_same_from_each_other_in_hexapawn(game, n_games, slug):
+    rule = PRESETS[slug].rule
+    assert_pair_equals_readable(rule, rule, Side.FIRST, n_games, opponent_learns=True, game=PAWNS[game])
 
 
 @pytest.mark.parametrize("opponent_learns", [True, False], ids=["both learn", "the other is frozen"])

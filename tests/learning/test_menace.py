@@ -298,3 +298,44 @@ def test_beads_fall_as_often_as_they_are_many():
     menace, source = with_start([1, 3, 6]), RandomSource(3)
     slots = [menace.draw(START, source).slot for _ in range(10_000)]
     assert [slots.count(slot) for slot in range(3)] == pytest.approx([1_000, 3_000, 6_000], abs=300)
+
+
+class TestAMoveMadeForIt:
+    """A person in the machine's seat: the machine remembers the move as if it had drawn it."""
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            Rule(),
+            Rule(merge_symmetric_moves=False),
+            Rule(merge_symmetric_moves=False, reduce_symmetry=False),
+        ],
+    )
+    def test_the_slot_is_one_whose_bead_may_be_played_there_whatever_lies_how(self, rule):
+        for text in (".........", "X...O....", "..X.O....", "X.O......", "XOX.O....", "....O.X..", "X...O...X"):
+            position = GAME.decode(text)
+            menace = machine(rule, GAME.side_to_move(position))
+            for move in GAME.legal_moves(position):
+                draw = menace.follow(position, move)
+                assert draw.box == GAME.encode(menace.cabinet.box_position(position))
+                assert move in menace.cabinet.slot_moves(position)[draw.slot]
+
+    def test_it_learns_from_it_as_from_its_own(self):
+        menace, own = machine(), machine()
+        followed = [menace.follow(START, 8), menace.follow(SECOND_MOVE, 8)]
+        assert followed == [Draw(START_KEY, (4, 4, 4), 0), Draw(SECOND_KEY, followed[1].beads, followed[1].slot)]
+        drawn = played(own, 0, followed[1].slot)
+        assert menace.restock(followed, Result.WIN) == own.restock(drawn, Result.WIN)
+        assert menace.boxes == own.boxes
+
+    def test_no_box_is_opened_where_it_has_none(self):
+        forced = GAME.decode("XOXOXXO.O")
+        assert machine().follow(forced, GAME.legal_moves(forced)[0]) is None
+        assert machine(side=Side.SECOND).follow(START, 0) is None
+
+    def test_an_empty_box_is_filled_again_as_the_rule_says(self):
+        refills = with_start((0, 0, 0), Rule(when_empty=WhenEmpty.REFILL))
+        assert refills.follow(START, 4) == Draw(START_KEY, (4, 4, 4), 2, refilled=True)
+        assert refills.boxes[START_KEY] == [4, 4, 4]
+        stops = with_start((0, 0, 0), Rule(empty_opening=EmptyOpening.STOP))
+        assert stops.follow(START, 4) == Draw(START_KEY, (0, 0, 0), 2)

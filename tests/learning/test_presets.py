@@ -6,7 +6,7 @@ import pytest
 from games.rules.base import Side
 from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
-from learning.machines.rule import BoxSet, EmptyOpening, InitialBy, Rule, WhenEmpty
+from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
 from learning.opponents.registry import OPPONENTS
 from learning.training.batch import train
 from learning.training.memory import Memory
@@ -14,8 +14,14 @@ from learning.training.strength import against_opponent
 from learning.training.tables import boxes_compile
 from tests.learning.remembered import GAME
 
-REWARDS = {"apl-notebook": (3, 1, -3)}
-FLOORS = {"go-server": 1}
+REWARDS = {
+    "apl-notebook": (3, 1, -3),
+    "gardner-her": (0, 0, 0),
+    "gardner-her-reward": (1, 0, 0),
+    "hexapawn-rl": (3, 0, -1),
+    "hexapawn-rl-as-shipped": (0, 0, 0),
+}
+FLOORS = {"go-server": 1, "hexapawn-rl": 1, "hexapawn-rl-as-shipped": 1}
 WHEN_EMPTY = {
     "michie-1961": WhenEmpty.RESIGN,
     "michie-refill": WhenEmpty.REFILL,
@@ -24,11 +30,19 @@ WHEN_EMPTY = {
     "matchbox-ai-as-shipped": WhenEmpty.UNIFORM,
     "go-server": WhenEmpty.RESIGN,
     "apl-notebook": WhenEmpty.UNIFORM,
+    "gardner-her": WhenEmpty.RESIGN,
+    "gardner-her-reward": WhenEmpty.RESIGN,
+    "hexapawn-rl": WhenEmpty.RESIGN,
+    "hexapawn-rl-as-shipped": WhenEmpty.RESIGN,
 }
-MERGED = {"michie-1961", "michie-refill", "scroggs"}
+HER = {"gardner-her", "gardner-her-reward"}
+HEXAPAWN_RL = {"hexapawn-rl", "hexapawn-rl-as-shipped"}
+DECISIONS = {"michie-1961", "michie-refill", "scroggs"}
+MERGED = DECISIONS | HER
+STOPS = {"scroggs", "hexapawn-rl-as-shipped"}
 
 
-def test_the_presets_of_noughts_and_crosses():
+def test_every_preset_is_accounted_for():
     assert set(PRESETS) == set(WHEN_EMPTY)
     assert DEFAULT_PRESETS == {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
 
@@ -42,12 +56,15 @@ def test_a_preset_is_what_its_source_says(slug):
     assert preset.summary.endswith(".")
     assert preset.source
     assert (rule.win, rule.draw, rule.loss) == REWARDS.get(slug, (3, 1, -1))
-    assert (rule.floor, rule.cap, rule.removes) == (FLOORS.get(slug, 0), None, False)
+    assert (rule.floor, rule.cap) == (FLOORS.get(slug, 0), 100 if slug in HEXAPAWN_RL else None)
+    assert (rule.final_loss is FinalLoss.REMOVE) == rule.punish_previous_on_resign == (slug in HER | HEXAPAWN_RL)
+    assert (rule.final_win is FinalWin.SOLE) == (rule.open_boxes is OpenBoxes.WHEN_MET) == (slug in HEXAPAWN_RL)
+    assert rule.only_last == (slug == "gardner-her")
     assert rule.when_empty is WHEN_EMPTY[slug]
     assert rule.merge_symmetric_moves == (slug in MERGED)
     assert rule.reduce_symmetry == (slug != "apl-notebook")
-    assert rule.box_set is (BoxSet.DECISIONS if slug in MERGED else BoxSet.ALL)
-    assert rule.empty_opening is (EmptyOpening.STOP if slug == "scroggs" else EmptyOpening.REFILL)
+    assert rule.box_set is (BoxSet.DECISIONS if slug in DECISIONS else BoxSet.ALL)
+    assert rule.empty_opening is (EmptyOpening.STOP if slug in STOPS else EmptyOpening.REFILL)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +75,8 @@ def test_a_preset_is_what_its_source_says(slug):
         ("matchbox-ai", [8, 8, 4, 4, 2, 2, 2]),
         ("matchbox-ai-as-shipped", [4, 3, 2, 1, 1]),
         ("apl-notebook", [20, 20, 20, 20, 20]),
+        ("gardner-her", [1, 1, 1, 1, 1]),
+        ("hexapawn-rl", [1, 1, 1, 1, 1]),
     ],
 )
 def test_the_first_player_lays_out_these_beads_at_its_first_second_third_move(slug, beads):

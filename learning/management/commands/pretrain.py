@@ -8,12 +8,13 @@ from learning.machines.registry import HOUSE
 from learning.management.progress import Progress
 from learning.runner import run_claim, run_execute
 from learning.services import house_machine_ensure
+from learning.services_experiments import experiments_prepare
 
 
 class Command(BaseCommand):
     """Make and train the house's machines."""
 
-    help = "Makes and trains the machines of the house; does nothing for those that are done."
+    help = "Makes and trains the machines of the house, and asks for the experiments; leaves alone what is done."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Each machine in turn; a training that was interrupted goes on where it stopped."""
@@ -27,3 +28,4 @@ class Command(BaseCommand):
                 continue
             with Progress(self.stdout, str(machine), claimed.n_games) as progress:
                 run_execute(claimed, progress.show)
+        experiments_prepare()  # workers run them, so that nobody waits for them here

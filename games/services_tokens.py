@@ -1,0 +1,93 @@
+"""Use-cases that write the tokens of accounts: make one, read what a program shows, revoke it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from games import exceptions
+from games.models import ApiToken, TokenScope
+from games.services import token_hash
+
+BEARER_START = "bead_"
+"""Says of a token found somewhere where it belongs."""
+MAX_TOKENS = 20
+TOKEN_USE_NOTED = timedelta(minutes=1)
+"""How exactly the last use of a token is kept: not every request has to write."""
+
+
+@transaction.atomic
+def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timedelta | None) -> tuple[ApiToken, str]:
+    """A new token of an account, and its text, which is not kept and can be shown this once.
+
+    Args:
+        user: the account.
+        name: what the token is for.
+        scopes: what a program that has it may do: values of :class:`TokenScope`, at least one.
+        lifetime: for how long; ``None`` is for ever.
+
+    Raises:
+        MalformedError: no scope, or one there is not.
+        TooManyTokensError.
+    """
+    known = [scope.value for scope in TokenScope if scope in scopes]
+    if not known or len(known) != len(set(scopes)):
+        raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    now = timezone.now()
+    own = ApiToken.objects.filter(user=user)
+    if own.filter(revoked_at__isnull=True).exclude(expires_at__lte=now).count() >= MAX_TOKENS:
+        raise exceptions.TooManyTokensError
+    prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    text = f"{BEARER_START}{prefix}_{secret}"
+    token = ApiToken.objects.create(
+        user=user,
+        name=name.strip()[:60] or "A token",
+        prefix=prefix,
+        sha256=token_hash(text),
+        scopes=known,
+        expires_at=None if lifetime is None else now + lifetime,
+    )
+    return token, text
+
+
+def token_revoke(*, user: Any, token_id: int) -> None:
+    """Make a token of the account worthless, for good.
+
+    Raises:
+        TokenNotFoundError: the account has none of this id that still counts.
+    """
+    own = ApiToken.objects.filter(pk=token_id, user=user, revoked_at__isnull=True)
+    if not own.update(revoked_at=timezone.now()):
+        raise exceptions.TokenNotFoundError
+
+
+def token_read(*, text: str, scope: str | None = None) -> ApiToken:
+    """The token that a program shows, with its account; that it was used is noted.
+
+    Raises:
+        TokenInvalidError, TokenRevokedError, TokenExpiredError.
+        TokenScopeError: it may not do what the scope stands for.
+    """
+    prefix, _, secret = text.removeprefix(BEARER_START).partition("_")
+    token = None
+    if text.startswith(BEARER_START) and secret and prefix.isascii() and prefix.isalnum():
+        token = ApiToken.objects.select_related("user").filter(prefix=prefix).first()
+    if token is None or not secrets.compare_digest(token.sha256, token_hash(text)) or not token.user.is_active:
+        raise exceptions.TokenInvalidError
+    if token.revoked_at is not None:
+        raise exceptions.TokenRevokedError
+    if token.is_expired:
+        raise exceptions.TokenExpiredError
+    if scope is not None and scope not in token.scopes:
+        raise exceptions.TokenScopeError
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > TOKEN_USE_NOTED:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token

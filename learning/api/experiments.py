@@ -1,0 +1,94 @@
+"""Experiments: what there is, run one, look at what came of it, stop it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.identity import person_of
+from games.throttles import StartThrottle
+from learning import selectors_experiments, services_experiments
+from learning.api.machines import parsed
+from learning.experiments.registry import EXPERIMENTS
+from learning.filters import ExperimentRunFilter
+from learning.models import ExperimentRun, RunStatus
+from learning.serializers import (
+    ExperimentRunDetailSerializer,
+    ExperimentRunSerializer,
+    ExperimentRunStartSerializer,
+    ExperimentSerializer,
+)
+
+
+class ExperimentListView(GenericAPIView[ExperimentRun]):
+    """Experiments that can be run."""
+
+    serializer_class = ExperimentSerializer
+    queryset = ExperimentRun.objects.none()
+
+    @extend_schema(operation_id="experiments_list", responses={200: ExperimentSerializer(many=True)}, filters=False)
+    def get(self, request: Request) -> Response:
+        """Every experiment with its parameters and their ranges."""
+        every: Any = [selectors_experiments.experiment_view(experiment) for experiment in EXPERIMENTS.values()]
+        return self.get_paginated_response(self.paginate_queryset(every))
+
+
+class ExperimentRunListView(GenericAPIView[ExperimentRun]):
+    """Runs of experiments."""
+
+    serializer_class = ExperimentRunSerializer
+    filterset_class = ExperimentRunFilter
+    queryset = ExperimentRun.objects.none()
+    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_scope = "training"
+
+    def get_queryset(self) -> QuerySet[ExperimentRun]:
+        """Newest first; results are large, and a list shows none."""
+        return selectors_experiments.experiment_runs().defer("result")
+
+    @extend_schema(operation_id="experiment_runs_list", responses={200: ExperimentRunSerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """A page of runs, newest first, without their results."""
+        page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response([selectors_experiments.experiment_run_brief(run) for run in page])
+
+    @extend_schema(
+        request=ExperimentRunStartSerializer,
+        responses={200: ExperimentRunDetailSerializer, 202: ExperimentRunDetailSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Run an experiment: 200 with its result if the same was run before, else 202, and a worker runs it."""
+        run = services_experiments.experiment_request(
+            person=person_of(request.user, None), **parsed(ExperimentRunStartSerializer, request)
+        )
+        status = 200 if run.status == RunStatus.FINISHED else 202
+        return Response(selectors_experiments.experiment_run_view(run), status=status)
+
+
+class ExperimentRunView(APIView):
+    """One run of an experiment."""
+
+    @extend_schema(responses={200: ExperimentRunDetailSerializer})
+    def get(self, request: Request, run_id: int) -> Response:
+        """How far it is, and what came of it."""
+        return Response(
+            selectors_experiments.experiment_run_view(selectors_experiments.experiment_run_for(int(run_id)))
+        )
+
+
+class ExperimentRunCancelView(APIView):
+    """Stops a run of an experiment."""
+
+    @extend_schema(request=None, responses={200: ExperimentRunDetailSerializer})
+    def post(self, request: Request, run_id: int) -> Response:
+        """Stop it; one that is over stays as it is. Only who began it may."""
+        run = services_experiments.experiment_cancel(
+            person=person_of(request.user, None), run_id=int(run_id), is_staff=request.user.is_staff
+        )
+        return Response(selectors_experiments.experiment_run_view(run))

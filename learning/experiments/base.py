@@ -1,0 +1,193 @@
+"""What every experiment has in common: parameters with a range, and a result of figures, charts and tables.
+
+A result follows from the experiment, its parameters and the seed alone, so it can be kept and shown again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is to do; may raise, which ends the experiment."""
+
+MAX_SEED = (1 << 63) - 1
+
+
+class ParameterError(ValueError):
+    """A parameter was refused; ``parameter`` names it."""
+
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(f"{parameter}: {problem}")
+        self.parameter = parameter
+
+
+class Unit(StrEnum):
+    """What a figure counts."""
+
+    GAMES = "games"
+    LOSSES = "losses"
+    TIMES = "times"
+    SHARE = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A whole number that whoever runs the experiment may choose."""
+
+    name: str
+    label: str
+    default: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A figure that others gave, and what still counts as the same: ``low`` to ``high``, none where it is no number."""
+
+    words: str
+    source: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A headline: the value with its 95 % interval, and the published one beside it.
+
+    A value of ``None`` says that there is none, as of games until something that happened in fewer than half the cases.
+    """
+
+    label: str
+    unit: Unit
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    published: Published | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the interval reaches into the published range; ``None`` where nothing is to be compared."""
+        if self.published is None or self.published.low is None or self.published.high is None:
+            return None
+        if self.value is None:
+            return False
+        low, high = (self.value if edge is None else edge for edge in (self.low, self.high))
+        return low <= self.published.high and high >= self.published.low
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chart, aligned to its ``xs``; ``low`` and ``high`` are the edges of a band around it."""
+
+    name: str
+    values: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture: shares between 0 and 1 over whole numbers. ``note`` says what its bands are."""
+
+    slug: str
+    title: str
+    x: str
+    y: str
+    xs: Sequence[int]
+    lines: Sequence[Line]
+    note: str = ""
+    is_bars: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under their heads."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an experiment came to."""
+
+    figures: Sequence[Figure]
+    charts: Sequence[Chart]
+    tables: Sequence[Table] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON types."""
+        figures = [{**asdict(figure), "agrees": figure.agrees} for figure in self.figures]
+        return {
+            "figures": figures,
+            "charts": [asdict(chart) for chart in self.charts],
+            "tables": [asdict(table) for table in self.tables],
+        }
+
+
+class Experiment(ABC):
+    """A question, how it is asked, and who asked it first.
+
+    Attributes:
+        edition: raised whenever the same seed would give another result, so that nothing old is taken for new.
+        question: what is asked, in a sentence.
+        story: what is done, in words a child understands; paragraphs with an empty line between them.
+        finding: what we found with the seed and the parameters it has, in the same words.
+        science: the same in the field's terms, with every definition.
+        presets: the machines it is about.
+    """
+
+    slug: ClassVar[str]
+    edition: ClassVar[int] = 1
+    name: ClassVar[str]
+    question: ClassVar[str]
+    story: ClassVar[str]
+    finding: ClassVar[str]
+    science: ClassVar[str]
+    game: ClassVar[str]
+    presets: ClassVar[tuple[str, ...]]
+    parameters: ClassVar[tuple[Parameter, ...]]
+    default_seed: ClassVar[int] = 1
+
+    def settings(self, given: Mapping[str, object]) -> dict[str, int]:
+        """Every parameter with its value: as given, else its default.
+
+        Raises:
+            ParameterError: a parameter is unknown, no whole number or out of range; it is named.
+        """
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise ParameterError(str(name), f"is none of {', '.join(known)}.")
+        return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+
+    @abstractmethod
+    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
+        """Run it. The same settings (from :meth:`settings`) and seed give the same result, number for number."""
+
+
+def _checked(parameter: Parameter, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(parameter.name, f"must be a whole number, not {value!r}.")
+    if not parameter.low <= value <= parameter.high:
+        raise ParameterError(
+            parameter.name, f"must lie between {parameter.low:,} and {parameter.high:,}, not {value:,}."
+        )
+    return value
+
+
+def seed_checked(seed: int) -> int:
+    """The seed, if it is one.
+
+    Raises:
+        ParameterError: it is out of range.
+    """
+    if not 0 <= seed <= MAX_SEED:
+        raise ParameterError("seed", f"must lie between 0 and {MAX_SEED}, not {seed}.")
+    return seed

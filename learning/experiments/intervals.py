@@ -1,0 +1,54 @@
+"""How sure a figure is: 95 % intervals that assume little.
+
+Sources: E. B. Wilson, "Probable inference, the law of succession, and statistical inference" (1927), for shares; W. J.
+Conover, "Practical nonparametric statistics", for the median by ranks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Z = 1.959963984540054
+
+
+def wilson(k: float, n: int) -> tuple[float, float]:
+    """The interval of a share of which ``k`` in ``n`` were seen."""
+    p = k / n
+    centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z / (1 + Z * Z / n) * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def wilson_bands(shares: NDArray[np.float64], n: int) -> tuple[list[float], list[float]]:
+    """The lower and the upper edges for many shares of ``n`` each."""
+    edges = [wilson(share * n, n) for share in shares.tolist()]
+    return [low for low, _ in edges], [high for _, high in edges]
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The mean and its interval, by the central limit theorem."""
+    numbers = np.array(values, dtype=np.float64)
+    mean = float(numbers.mean())
+    half = Z * float(numbers.std(ddof=1)) / math.sqrt(len(numbers)) if len(numbers) > 1 else 0.0
+    return mean, mean - half, mean + half
+
+
+def median_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    """The median and its interval by ranks; ``math.inf`` stands for "not yet", and comes out as ``None``."""
+    ordered = sorted(values)
+    n = len(ordered)
+    half = Z * math.sqrt(n)
+    low, high = math.floor((n - half) / 2), math.ceil((n + half) / 2)
+    median = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    found = median, ordered[max(low - 1, 0)], ordered[min(high, n - 1)]
+    return tuple(value if math.isfinite(value) else None for value in found)  # type: ignore[return-value]  # three
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The least value that at least this share of all does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]

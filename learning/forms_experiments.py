@@ -1,0 +1,40 @@
+"""The form of an experiment: its seed and its parameters, each within its range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from learning.experiments.base import MAX_SEED, Experiment
+
+
+class ExperimentForm(forms.Form):
+    """What can be chosen; what is left empty has its default."""
+
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=MAX_SEED,
+        localize=False,
+        help_text="The same seed comes to exactly the same, whoever asks. Another one is another try.",
+    )
+
+    def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.experiment = experiment
+        self.fields["seed"].initial = experiment.default_seed
+        for parameter in experiment.parameters:
+            self.fields[parameter.name] = forms.IntegerField(
+                label=parameter.label,
+                min_value=parameter.low,
+                max_value=parameter.high,
+                initial=parameter.default,
+                localize=False,
+                help_text=f"{parameter.low:,} to {parameter.high:,}",
+            )
+
+    def chosen(self) -> dict[str, Any]:
+        """Seed and parameters, as the service takes them."""
+        data = self.cleaned_data
+        return {"seed": data["seed"], "parameters": {p.name: data[p.name] for p in self.experiment.parameters}}

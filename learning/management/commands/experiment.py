@@ -1,0 +1,79 @@
+"""``manage.py experiment``: run an experiment here and now, and print its figures beside the published ones."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from learning.experiments.base import Experiment, Figure, ParameterError, Result, Unit, seed_checked
+from learning.experiments.registry import EXPERIMENTS
+
+
+class Command(BaseCommand):
+    """Run an experiment."""
+
+    help = "Runs an experiment and prints its figures; the same seed and parameters print the same. Stores nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """NAME [--seed S] [--json FILE] and the experiment's own parameters."""
+        names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
+        for slug, experiment in EXPERIMENTS.items():
+            own = names.add_parser(slug, help=experiment.question, description=experiment.question)
+            own.add_argument("--seed", type=int, default=experiment.default_seed, help="default: %(default)s")
+            own.add_argument("--json", metavar="FILE", help="write everything, the points of the charts too")
+            for parameter in experiment.parameters:
+                words = f"{parameter.label}: {parameter.low} to {parameter.high}; default: %(default)s"
+                own.add_argument(f"--{parameter.name}", type=int, default=parameter.default, help=words)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run it, print it."""
+        experiment = EXPERIMENTS[options["name"]]
+        try:
+            seed = seed_checked(options["seed"])
+            settings = experiment.settings({p.name: options[p.name] for p in experiment.parameters})
+        except ParameterError as error:
+            raise CommandError(str(error)) from None
+        result = experiment.run(settings, seed, self._progress if self.stdout.isatty() else _silent)
+        self._print(experiment, result)
+        chosen = ", ".join(f"{name} {value:,}" for name, value in settings.items())
+        self.stdout.write(f"{experiment.slug}, {chosen}, seed {seed}, edition {experiment.edition}")
+        if options["json"]:
+            kept = {"experiment": experiment.slug, "edition": experiment.edition, "seed": seed, "parameters": settings}
+            Path(options["json"]).write_text(json.dumps({**kept, **result.to_json()}, indent=1) + "\n")
+
+    def _progress(self, done: int, total: int) -> None:
+        self.stdout.write(f"\r{done:,} of {total:,}", ending="\n" if done == total else "")
+
+    def _print(self, experiment: Experiment, result: Result) -> None:
+        self.stdout.write(experiment.question)
+        for figure in result.figures:
+            self.stdout.write(f"  {figure.label}: {_words(figure)}")
+        for table in result.tables:
+            rows = [table.heads, *table.rows]
+            widths = [max(len(row[column]) for row in rows) for column in range(len(table.heads))]
+            self.stdout.write(table.title)
+            for row in rows:
+                cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+                self.stdout.write("  " + "  ".join(cells).rstrip())
+
+
+def _silent(done: int, total: int) -> None:
+    """Nobody looks."""
+
+
+def _words(figure: Figure) -> str:
+    """The value, its 95 % interval, and what was published."""
+    words = _number(figure.unit, figure.value)
+    if figure.low is not None or figure.high is not None:
+        words += f" [{_number(figure.unit, figure.low)}, {_number(figure.unit, figure.high)}]"
+    if figure.published is not None:
+        words += f" (published: {figure.published.words}; {figure.published.source})"
+    return words
+
+
+def _number(unit: Unit, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1%}" if unit is Unit.SHARE else f"{value:.4g}"

@@ -1,0 +1,78 @@
+"""``manage.py replay``: recorded games into two fresh machines, which are written to files and stored nowhere else."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from games.rules.base import Side
+from games.rules.registry import GAMES, game_get
+from learning.exchange import native, recorded_games
+from learning.exchange.errors import ExchangeError
+from learning.exchange.registry import MAX_BYTES, text_of
+from learning.machines.presets import PRESETS
+from learning.training.replay import Pupil, RecordedGame, replay
+
+
+class Command(BaseCommand):
+    """Replay recorded games."""
+
+    help = "Plays recorded games into two fresh machines that learn; writes both, and prints games, results and levels."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """GAMES.json --game G --first RULE --second RULE --out DIR."""
+        parser.add_argument("games", type=Path, help='a file {"games": [{"moves": […], "winner": 1, 2 or "draw"}]}')
+        parser.add_argument("--game", required=True, choices=GAMES)
+        parser.add_argument("--first", required=True, choices=PRESETS, help="the rule of the first player")
+        parser.add_argument("--second", required=True, choices=PRESETS, help="the rule of the second player")
+        parser.add_argument("--out", required=True, type=Path, help="a folder for first.json and second.json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read everything, then play everything, then write both machines."""
+        game, presets = game_get(options["game"]), (options["first"], options["second"])
+        try:
+            games = recorded_games.load(text_of(_content(options["games"])), game)
+        except ExchangeError as error:
+            raise CommandError(f"{options['games']}: {error}") from None
+        first, second = (
+            Pupil.fresh(game, side, PRESETS[preset].rule) for side, preset in zip(Side, presets, strict=True)
+        )
+        self.stdout.write("game  moves  winner           level of first  second")
+        for number, recorded in enumerate(games, start=1):
+            replay((first, second), recorded)
+            self.stdout.write(
+                f"{number:>4}  {len(recorded.moves):>5}  {_won(recorded):<15}  {first.machine.level:>14}"
+                f"  {second.machine.level:>6}"
+            )
+        tally = first.tally
+        self.stdout.write(
+            f"{tally.games:,} games: {tally.wins:,} won by the first player, {tally.draws:,} drawn, "
+            f"{tally.losses:,} won by the second; levels {first.machine.level} and {second.machine.level}"
+        )
+        for pupil, preset, name in ((first, presets[0], "first"), (second, presets[1], "second")):
+            data = recorded_games.machine_of(pupil, name=f"{PRESETS[preset].name}, {name} player", preset=preset)
+            self._write(options["out"] / f"{name}.json", native.dump(data))
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from None
+        self.stdout.write(str(path))
+
+
+def _won(recorded: RecordedGame) -> str:
+    if recorded.winner is None:
+        return "draw"
+    return f"{int(recorded.winner) + 1}{' (resignation)' if recorded.resigned is not None else ''}"
+
+
+def _content(path: Path) -> bytes:
+    """The file, no further than one byte beyond what is read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None

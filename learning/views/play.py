@@ -1,0 +1,53 @@
+"""Every way to play one game: against somebody, in a machine's seat, or watching two players."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from games.rules.base import Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
+from games.selectors import game_view, player_list
+from learning import selectors
+from learning.access import is_master, machines_visible
+from learning.models import Machine
+from learning.views.pages import rivals
+
+MOST_MACHINES = 200
+
+
+@require_GET
+def play_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """The ways to play a game; ``?machine=`` chooses one beforehand."""
+    try:
+        game = game_get(slug)
+    except UnknownGameError as error:
+        return render(request, "404.html", {"reason": str(error)}, status=404)
+    machines = list(machines_visible(request.user).filter(game=slug).order_by("name", "pk")[:MOST_MACHINES])
+    chosen = request.GET.get("machine", "")
+    sides = [
+        {
+            "name": game.layout.role_names[side],
+            "machines": list(_options((machine for machine in machines if machine.side == side), chosen)),
+        }
+        for side in Side
+    ]
+    context = {
+        "game": {**game_view(game), "rivals": rivals(game, selectors.machines_of_house())},
+        "players": [player for player in player_list(game) if player["slug"] != "menace"],
+        "sides": sides,
+        "own": list(_options((m for m in machines if is_master(request.user, m)), chosen)),
+        "others": list(_options((m for m in machines if not is_master(request.user, m)), chosen)),
+    }
+    return render(request, "games/play.html", context)
+
+
+def _options(machines: Iterable[Machine], chosen: str) -> Iterable[dict[str, Any]]:
+    for machine in machines:
+        brief = selectors.machine_brief(machine)
+        yield {**brief, "side_name": machine.get_side_display(), "chosen": str(machine.pk) == chosen}

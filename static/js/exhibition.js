@@ -1,0 +1,75 @@
+/**
+ * Two players who move when their host says so: one move, move after move at a chosen speed, or all at once.
+ *
+ * The next step is asked for only when the state after the last one has arrived and has been shown.
+ */
+
+const MOST_PLIES = 100;
+
+export class Exhibition {
+  /**
+   * @param {{tools, step, run, speed, finish}} parts elements of the page
+   * @param {(data: object) => boolean} send asks for a step; whether there was a connection to ask through
+   */
+  constructor(parts, send) {
+    this.parts = parts;
+    this.send = send;
+    this.isRunning = false;
+    this.isFinishing = false;
+    this.state = null;
+    parts.step.addEventListener("click", () => {
+      this.pause();
+      this.#ask(1);
+    });
+    parts.run.addEventListener("click", () => (this.isRunning ? this.pause() : this.#run()));
+    parts.finish.addEventListener("click", () => {
+      this.pause();
+      this.isFinishing = true;
+      this.#ask(MOST_PLIES);
+    });
+    parts.speed.addEventListener("change", () => this.isRunning && this.#later());
+  }
+
+  /** A state has been shown: go on from it. */
+  show(state, isHost) {
+    const isNew = this.state?.version !== state.version;
+    this.state = state;
+    const isGoing = state.exhibition && isHost && state.status === "playing";
+    const focused = this.parts.tools.contains(document.activeElement);
+    this.parts.tools.hidden = !isGoing;
+    if (!isGoing) {
+      this.pause();
+      if (focused) document.getElementById("again").focus();
+    } else if (this.isFinishing && isNew) this.#ask(MOST_PLIES);
+    else if (this.isRunning) this.#later();
+  }
+
+  /** Asks for no more moves; one that is under way still comes. */
+  pause() {
+    this.isFinishing = false;
+    this.#set(false);
+    clearTimeout(this.timer);
+  }
+
+  #run() {
+    this.#set(true);
+    this.#ask(1);
+  }
+
+  #set(isRunning) {
+    this.isRunning = isRunning;
+    this.parts.run.textContent = isRunning ? "Pause" : "Play on";
+  }
+
+  #later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.isRunning && this.asked !== this.state.version) this.#ask(1);
+    }, Number(this.parts.speed.value));
+  }
+
+  #ask(plies) {
+    this.asked = this.state.version;
+    if (!this.send({ ply: this.state.ply, plies })) this.pause();
+  }
+}

@@ -1,0 +1,79 @@
+/** An experiment's page: its pictures, and how far it is while a worker runs it. */
+
+import { Curve, dash } from "./curve.js";
+import { pageData } from "./dom.js";
+import { figure } from "./words.js";
+
+const ASK_EVERY_MS = 500;
+const title = document.querySelector("h1").textContent;
+const said = document.getElementById("said");
+let result = document.getElementById("result");
+
+/** Draws every picture of the result that the page holds. */
+function draw() {
+  for (const { chart } of pageData("charts", [])) {
+    const curve = new Curve(document.getElementById(`chart-${chart.slug}`), {
+      x: chart.x, y: chart.y, label: chart.title, at: (x) => `${figure(x)} ${chart.x}`, ...(chart.is_bars ? bars(chart) : {}),
+    });
+    curve.show(chart.xs, chart.lines.map((line, n) => ({
+      name: line.name, colour: String(n), dash: dash(n), values: line.values, isBars: chart.is_bars,
+      ...(line.low && !chart.is_bars ? { low: line.low, high: line.high } : {}),
+    })));
+    result.querySelector(`[data-png="${chart.slug}"]`).addEventListener("click", () =>
+      curve.png(`${chart.slug}.png`, `${title}: ${chart.title}`));
+  }
+}
+
+/** Bars stand on the whole height of the picture, with room for half a bar at either side. */
+function bars(chart) {
+  const highest = Math.max(...chart.lines.flatMap(({ values }) => values));
+  return { top: Math.min(1, 1.1 * highest), range: [chart.xs[0] - 0.6, chart.xs.at(-1) + 0.6] };
+}
+
+const isGoingOn = () => ["queued", "running"].includes(result.dataset.status);
+
+/** Asks how far the run is until it is over, then puts the result on the page. */
+async function follow() {
+  while (isGoingOn()) {
+    const run = await ask();
+    document.getElementById("connection").hidden = run !== null;
+    if (run) {
+      result.dataset.status = run.status;
+      document.getElementById("progress").value = 100 * run.progress;
+      document.getElementById("status").textContent = run.status === "running" ? "Running" : "Waiting";
+    }
+    if (isGoingOn()) await new Promise((done) => { setTimeout(done, ASK_EVERY_MS); });
+  }
+  await renew();
+}
+
+async function ask() {
+  try {
+    const answer = await fetch(`/api/experiment-runs/${result.dataset.run}`);
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Takes the part of the page that holds the result from the server again. */
+async function renew() {
+  const address = new URL(location.href);
+  address.searchParams.set("run", result.dataset.run);
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+    const hadFocus = result.contains(document.activeElement);
+    const fresh = document.adoptNode(page.getElementById("result"));
+    result.replaceWith(fresh);
+    result = fresh;
+    draw();
+    if (hadFocus) document.getElementById("result-title").focus();
+  } catch {
+    location.reload();
+    return;
+  }
+  said.textContent = result.dataset.status === "finished" ? "It is finished. The result is on the page." : "It has ended without a result.";
+}
+
+draw();
+if (isGoingOn()) follow();

@@ -1,0 +1,82 @@
+"""An experiment run by a guest: how far it is, what came of it, drawn and in tables; a real worker runs it."""
+
+import csv
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from learning.models import ExperimentRun, RunStatus
+from tests.conftest import StartWorker
+from tests.e2e.conftest import Visitor
+from tests.e2e.test_tournament import PHONE, fits
+from tests.factories import experimented
+
+pytestmark = pytest.mark.e2e
+
+
+def run_it(page: Page, seed: int) -> None:
+    page.locator("#id_seed").fill(str(seed))
+    page.locator("#id_machines").fill("100")
+    page.locator("#begin").click()
+
+
+def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
+    page: Page, visitor: Visitor, start_worker: StartWorker
+) -> None:
+    page.goto("/")
+    page.locator(".foot a", has_text="Experiments").click()
+    page.get_by_role("link", name="How often must HER lose?").click()
+    expect(page.locator("#result")).to_contain_text("Nobody has run it here yet.")
+    run_it(page, 7)
+    expect(page.locator("#status")).to_have_text("Waiting")
+    guest = visitor(**PHONE)
+    guest.goto(page.url)
+    expect(guest.locator("#cancel")).to_have_count(0)
+    start_worker()
+    for watching in (page, guest):
+        expect(watching.locator("#result")).to_have_attribute("data-status", "finished", timeout=90_000)
+        expect(watching.locator("#said")).to_have_text("It is finished. The result is on the page.")
+        expect(watching.locator("#figures tbody tr").first).to_contain_text("about 11")
+        expect(watching.locator(".curve-stage canvas")).to_have_count(2)
+    assert fits(guest)
+    assert ExperimentRun.objects.get().seed == 7
+    figures = page.locator("#figures").inner_text()
+    page.reload()
+    assert page.locator("#figures").inner_text() == figures
+
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Everything as CSV").click()
+    rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
+    assert {row["part"] for row in rows} == {"figure", "perfect", "losses"}
+
+    # What somebody has asked for before is there at once.
+    guest.goto("/experiments/gardner")
+    run_it(guest, 7)
+    expect(guest.locator("#result")).to_have_attribute("data-status", "finished")
+    assert ExperimentRun.objects.count() == 1
+
+
+def test_pictures_are_read_with_the_keyboard_and_as_tables(page: Page) -> None:
+    experimented("gardner", machines=20)
+    page.goto("/experiments/gardner")
+    losses = page.locator("#chart-losses")
+    losses.locator(".curve-stage").focus()
+    page.keyboard.press("End")
+    expect(losses.locator("[aria-live]")).to_contain_text("losses")
+    section = page.locator("section", has=losses)
+    section.locator("summary").click()
+    expect(section.locator("tbody tr").last).to_be_visible()
+    with page.expect_download():
+        section.locator("[data-png]").click()
+
+
+def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None:
+    page = visitor(**PHONE)
+    page.goto("/experiments/gardner")
+    run_it(page, 8)
+    page.locator("#cancel").click()
+    expect(page.locator("#result")).to_contain_text("It was stopped before there was a result.")
+    assert ExperimentRun.objects.get().status == RunStatus.CANCELLED
+    assert fits(page)
+    page.locator("#begin").click()
+    expect(page.locator("#status")).to_have_text("Waiting")

@@ -1,0 +1,226 @@
+"""In a machine's seat, watching two machines, and pieces that move from square to square: each in real browsers."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from games.models import Match
+from games.rules.base import Side
+from games.rules.registry import family_games
+from learning.machines.rule import OpenBoxes, Rule
+from learning.models import Draw, Lesson, Machine, TrainingRun
+from learning.services import machine_create
+from tests.e2e.conftest import Visitor
+from tests.e2e.everywhere import log_in
+from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, match_of, n_plies, play_mouse
+from tests.factories import NC, house, user
+
+pytestmark = pytest.mark.e2e
+
+HEXAPAWN = family_games("hexapawn")
+
+
+def two_of(owner: Any, game: str = NC) -> tuple[Machine, Machine]:
+    rule = Rule(open_boxes=OpenBoxes.WHEN_MET)
+    first, second = (
+        machine_create(game=game, side=side, name=name, rule=rule, owner=owner)
+        for side, name in zip(Side, ("Alma", "Bert"), strict=True)
+    )
+    return first, second
+
+
+def card(page: Page, side: Side) -> Locator:
+    return page.locator("#seats > li").nth(side)
+
+
+def watching(visitor: Visitor, address: str) -> Page:
+    friend = visitor()
+    friend.goto(address)
+    expect(friend.locator("#watching")).to_be_visible()
+    expect(friend.locator("#connection")).to_be_hidden()
+    return friend
+
+
+def play_out(page: Page) -> None:
+    """Play what is free, square by square or piece by piece, until the match is over."""
+    while not is_over(page):
+        expect_turn(page)
+        before = n_plies(page)
+        page.locator("#board .is-playable").first.click()
+        if n_plies(page) == before and page.locator("#board .is-target").count():
+            page.locator("#board .is-target").first.click()
+        expect_plies(page, before + 2)
+
+
+def test_a_person_in_a_machines_seat_teaches_it_while_a_friend_watches(page: Page, visitor: Visitor) -> None:
+    own, other = two_of(user("ada"))
+    log_in(page, "ada")
+    page.goto(own.get_absolute_url())
+    page.locator("#take-its-seat").click()
+    expect(page.locator("#take-over select[name=takes_over]")).to_have_value(str(own.pk))
+    page.locator("#take-over select[name=opponent]").select_option(str(other.pk))
+    page.locator("#take-seat").click()
+    expect(card(page, Side.FIRST)).to_contain_text("You, in the seat of Alma")
+    expect(card(page, Side.FIRST)).to_contain_text("Level 1, no game yet")
+    expect(card(page, Side.FIRST).get_by_role("link", name="Rename, freeze or delete")).to_be_visible()
+    friend = watching(visitor, page.url)
+    expect(card(friend, Side.FIRST)).to_contain_text("ada, in the seat of Alma")
+    expect(friend.get_by_role("link", name="Rename, freeze or delete")).to_have_count(0)
+
+    expect_turn(page)
+    play_mouse(page, "5")
+    for one in (page, friend):
+        expect(one.locator("#matchbox .is-drawn")).to_be_visible()
+        expect(one.locator("#matchbox-2 .is-drawn")).to_be_visible()
+        expect(one.locator("#box-owner")).to_have_text("Alma, crosses")
+        expect(one.locator("#box-owner-2")).to_have_text("Bert, noughts")
+    expect(page.locator("#box-caption")).to_contain_text(
+        "You played E for Alma, which would have drawn it with a chance of"
+    )
+    expect(friend.locator("#box-caption")).to_contain_text("ada played E for Alma")
+    expect(friend.locator("#board .is-playable")).to_have_count(0)
+    assert Draw.objects.filter(machine=own, ply=0, slot=2).exists()
+
+    play_out(page)
+    for one in (page, friend):
+        expect(one.locator("#lesson-title")).to_have_text("What the machines learnt")
+        expect(one.locator("#lesson-words")).to_contain_text(re.compile(r"Alma (won|drew|lost).* Bert (won|drew|lost)"))
+        for side in Side:
+            expect(card(one, side)).to_contain_text("1 game:")
+    assert set(Lesson.objects.values_list("machine", "kind")) == {(own.pk, "match"), (other.pk, "match")}
+
+    # Given up at once, the next match is a game lost without a single bead moved.
+    page.locator("#again").click()
+    expect_turn(page)
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    for one in (page, friend):
+        expect(one.locator("#status")).to_contain_text("gave up")
+        expect(card(one, Side.FIRST)).to_contain_text("2 games:")
+        expect(one.locator("#no-changes")).to_be_visible()
+    own.refresh_from_db()
+    assert own.n_games == 2
+    assert own.n_losses >= 1
+
+
+def test_a_guest_takes_a_copy_of_the_houses_machine_over(page: Page) -> None:
+    house()
+    page.goto("/")
+    page.get_by_role("link", name="Take a machine’s seat").first.click()
+    page.locator("#take-over select[name=takes_over]").select_option(label="MENACE, plays first")
+    page.locator("#take-seat").click()
+    expect(card(page, Side.FIRST)).to_contain_text("You, in the seat of MENACE (copy)")
+    expect_turn(page)
+    play_mouse(page, "1")
+    expect(page.locator("#box-caption")).to_contain_text("You played A for MENACE (copy)")
+
+
+def test_two_machines_move_when_their_host_says_so_and_a_friend_watches(page: Page, visitor: Visitor) -> None:
+    first, second = two_of(None)
+    page.goto(f"/play/{NC}?machine={first.pk}")
+    page.locator("#watch select[name=second]").select_option(str(second.pk))
+    page.locator("#watch-them").click()
+    expect(page.locator("#show-tools")).to_be_visible()
+    expect(page.locator("#watching")).to_contain_text("it is you who says when")
+    friend = watching(visitor, page.url)
+    expect(friend.locator("#show-tools")).to_be_hidden()
+    expect(page.locator("#board .is-playable")).to_have_count(0)
+
+    for number in (1, 2, 3):
+        page.locator("#step").click()
+        for one in (page, friend):
+            expect(one.locator("#moves > li")).to_have_count(number)
+            # Each machine's box stays on view while the other one's is opened.
+            for at in range(min(number, 2)):
+                expect(one.locator(("#matchbox", "#matchbox-2")[at]).locator(".is-drawn")).to_be_visible()
+    assert match_of(page).n_plies == 3, "nothing moves by itself"
+
+    page.locator("#speed").select_option("fast")
+    page.locator("#run").click()
+    expect_plies(page, 5)
+    if not is_over(page):
+        page.locator("#finish").click()
+    for one in (page, friend):
+        expect(one.locator("#status")).to_have_attribute("data-status", "finished")
+        expect(one.locator("#lesson-words")).to_contain_text(re.compile(r"Alma (won|drew|lost).* Bert (won|drew|lost)"))
+        for side in Side:
+            expect(card(one, side)).to_contain_text("1 game:")
+    expect(page.locator("#show-tools")).to_be_hidden()
+    expect(friend.locator("#again")).to_be_hidden()
+    assert Lesson.objects.filter(kind="match").count() == 2
+
+    page.locator("#again").click()
+    expect(page.locator("#show-tools")).to_be_visible()
+    expect(friend.locator("#moves > li")).to_have_count(0)
+    page.locator("#finish").click()
+    for one in (page, friend):
+        expect(card(one, Side.FIRST)).to_contain_text("2 games:")
+
+
+def test_it_plays_on_at_a_chosen_speed_until_it_is_paused(page: Page) -> None:
+    page.goto(f"/play/{HEXAPAWN[-1].slug}")
+    page.locator("#watch-them").click()
+    expect(page.locator("#show-tools")).to_be_visible()
+    page.locator("#run").click()
+    expect(page.locator("#run")).to_have_text("Pause")
+    expect_plies(page, 2)
+    page.locator("#run").click()
+    expect(page.locator("#run")).to_have_text("Play on")
+    # A step that was under way still comes; after the next one that is asked for by hand, no other does.
+    page.locator("#step").click()
+    shown = n_plies(page)
+    page.locator("#step").click()
+    expect_plies(page, shown + 1)
+    assert match_of(page).n_plies - shown in (1, 2)
+
+
+def test_two_machines_of_ones_own_are_sent_off_to_learn_by_themselves(page: Page) -> None:
+    first, second = two_of(user("ada"))
+    log_in(page, "ada")
+    page.goto(f"/play/{NC}?machine={first.pk}")
+    page.locator("#watch select[name=second]").select_option(str(second.pk))
+    page.locator("#watch-them").click()
+    expect(page.locator("#together-words")).to_contain_text("Both learn.")
+    page.locator("#together-go").click()
+    expect(page.get_by_role("heading", name="Training of Alma")).to_be_visible()
+    expect(page.locator(".run")).to_contain_text("1,000 games against Bert, which learns too")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    run = TrainingRun.objects.get()
+    assert (run.machine, run.n_games) == (first, 1000)
+    assert run.stages.get().opponent_learns is True
+    page.goto(second.get_absolute_url())
+    page.locator(".together input[name=games]").fill("50")
+    page.locator("#together-go").click()
+    expect(page.locator(".run")).to_contain_text("50 games against Alma, which learns too")
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard", "touch"])
+def test_a_piece_is_chosen_and_then_where_it_goes(visitor: Visitor, by: str) -> None:
+    page = visitor(has_touch=by == "touch", viewport={"width": 360 if by == "touch" else 1280, "height": 740})
+    page.goto("/play/hexapawn")
+    page.locator('.opponent:has(input[value="random"])').click()
+    page.locator("#play-other").click()
+    expect_turn(page)
+    expect(page.locator("#board .is-playable")).to_have_count(3)
+    expect(cell(page, "b1")).to_have_attribute("aria-label", re.compile(r"b1, white, .*playable|b1, white, playable"))
+
+    def choose(square: str) -> None:
+        if by == "keyboard":
+            cell(page, square).focus()
+            page.keyboard.press("Enter")
+        elif by == "touch":
+            cell(page, square).tap()
+        else:
+            cell(page, square).click()
+
+    choose("b1")
+    expect(page.locator("#board .is-target")).to_have_count(1)
+    expect(cell(page, "b2")).to_have_attribute("aria-label", re.compile("can be moved to"))
+    choose("a1")  # another pawn instead
+    expect(cell(page, "a2")).to_have_class(re.compile("is-target"))
+    choose("b1")
+    choose("b2")
+    expect_plies(page, 2)
+    assert Match.objects.get().plies.get(number=0).move == "b1b2"

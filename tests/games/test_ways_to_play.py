@@ -1,0 +1,496 @@
+"""Taking a machine's seat over, and exhibitions that move only when told: who may, what is learnt, what is not."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from games import exceptions, services
+from games.models import Match, Ply, Room, Seat
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from games.selectors import room_view
+from games.services import Person, Seated
+from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
+from learning.machines.menace import Draw as Drawn
+from learning.machines.menace import Menace, Result
+from learning.machines.rule import FinalLoss, OpenBoxes, Rule, WhenEmpty
+from learning.models import Box, Draw, Lesson, LessonKind, Machine
+from learning.selectors import ledger_errors
+from learning.services import machine_create
+from tests.factories import NC, guest, house, machine, person, play, play_out, stranger, user
+
+pytestmark = pytest.mark.django_db
+
+MET = Rule(open_boxes=OpenBoxes.WHEN_MET)
+
+
+def taken_over(learner: Machine, who: Person, opponent: str = "random", **options: Any) -> Seated:
+    options.setdefault("game", learner.game)
+    return services.room_create(person=who, opponent=opponent, takes_over=str(learner.pk), **options)
+
+
+def exhibition(first: Machine | str, second: Machine | str, who: Person | None = None, **options: Any) -> Seated:
+    names = {"first": first, "second": second}
+    asked = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
+    game = next((one.game for one in names.values() if isinstance(one, Machine)), NC)
+    return services.room_create(person=who or guest(), game=game, **asked, **options)
+
+
+def steps(seated: Seated, n: int, who: Person | None = None) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    for _ in range(n):
+        state = services.match_step(code=seated.room.code, person=who or guest())
+    return state
+
+
+def to_the_end(seated: Seated, who: Person | None = None) -> dict[str, Any]:
+    return services.match_step(code=seated.room.code, person=who or guest(), plies=100)
+
+
+def memory(learner: Machine) -> dict[str, tuple[int, ...]]:
+    """What its boxes hold, without those that have not been touched: opening a box is no lesson."""
+    rows = Box.objects.filter(machine=learner).values_list("position", "start", "beads")
+    return {position: tuple(beads) for position, start, beads in rows if beads != start}
+
+
+def learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) -> dict[str, list[int]]:
+    """What the readable machine makes of the draws stored for a fresh machine, and of the result."""
+    learner.refresh_from_db()
+    readable = Menace(learner.rules, Side(learner.side), learner.learning_rule)
+    drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply").select_related("box")
+    draws = [Drawn(draw.box.position, tuple(draw.beads), draw.slot) for draw in drawn]
+    for draw in draws:
+        readable.open_box(readable.game.decode(draw.box))
+    winner = None if match.winner is None else Side(match.winner)
+    result = Result.DRAW if winner is None else Result.WIN if winner == learner.side else Result.LOSS
+    readable.restock(draws, result, resigned=resigned)
+    return dict(readable.boxes)
+
+
+def stored(learner: Machine, keys: Any) -> dict[str, list[int]]:
+    boxes = Box.objects.filter(machine=learner, position__in=list(keys))
+    return dict(boxes.values_list("position", "beads"))
+
+
+class TestTakingOver:
+    @pytest.mark.parametrize("game", GAMES)
+    @pytest.mark.parametrize("side", Side)
+    def test_both_machines_learn_and_the_one_taken_over_from_the_persons_moves(self, game: str, side: Side) -> None:
+        owner = user()
+        own = machine_create(game=game, side=side, name="Own", rule=MET, owner=owner)
+        other = machine_create(game=game, side=side.other, name="Other", rule=MET)
+        seated = taken_over(own, person(owner), "machine", machine=str(other.pk))
+        assert seated.side is side
+        state = play_out(seated.room.code, person(owner))
+        match = Match.objects.get()
+        seats = {seat["side"]: seat for seat in state["seats"]}
+        assert (seats[side]["kind"], seats[side]["name"], seats[side]["takes_over"]) == ("human", "owner", True)
+        assert [seats[one]["machine"]["name"] for one in (side, side.other)] == ["Own", "Other"]
+        assert [seats[one]["machine"]["games"] for one in (side, side.other)] == [1, 1], "as they are after the match"
+        own_plies = Ply.objects.filter(side=side)
+        cabinet, before = own.cabinet, {ply.number + 1: ply.position for ply in Ply.objects.all()}
+        before[0] = own.rules.encode(own.rules.initial_position())
+        chosen = [p.number for p in own_plies if cabinet.has_box(own.rules.decode(before[p.number]))]
+        assert [draw.ply for draw in Draw.objects.filter(machine=own).order_by("ply")] == chosen
+        for learner in (own, other):
+            readable = learnt_by_hand(learner, match)
+            assert stored(learner, readable) == readable
+            assert list(learner.lessons.values_list("kind", flat=True)) == ["match"]
+        by_hand = {draw["role"]: draw["by_hand"] for draw in state["learning"]["draws"]}
+        assert by_hand[seats[side]["role"]] is True
+        assert by_hand[seats[side.other]["role"]] is False
+        assert [lesson["machine"]["id"] for lesson in state["learning"]["lessons"]] == (
+            [own.pk, other.pk] if side is Side.FIRST else [other.pk, own.pk]
+        )
+        assert ledger_errors() == []
+
+    def test_a_resignation_is_a_game_lost_and_no_empty_box(self) -> None:
+        owner = user()
+        rule = Rule(final_loss=FinalLoss.REMOVE, punish_previous_on_resign=True)
+        own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
+        seated = taken_over(own, person(owner))
+        play(seated, person(owner), "5")
+        state = services.match_resign(code=seated.room.code, person=person(owner))
+        own.refresh_from_db()
+        assert (own.n_games, own.n_losses, own.n_removed) == (1, 1, 0)
+        assert memory(own) == {".........": (4, 4, 3)}, "one bead less, and not the whole slot"
+        assert state["learning"]["lesson"]["result"] == "loss"
+        assert learnt_by_hand(machine_now(own), Match.objects.get(), resigned=False) != {".........": [4, 4, 3]}
+
+    def test_a_match_lost_on_the_board_removes_the_last_move_as_ever(self) -> None:
+        owner = user()
+        rule = Rule(final_loss=FinalLoss.REMOVE)
+        own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
+        seated = taken_over(own, person(owner), "perfect")
+        Match.objects.update(seed=1)
+        state = play_out(seated.room.code, person(owner))
+        assert state["outcome"]["winner"] == "O"
+        own.refresh_from_db()
+        assert own.n_removed == 1
+
+    def test_a_match_given_up_leaves_no_trace_in_the_next(self) -> None:
+        owner = user()
+        own, other = machine(Side.FIRST, owner=owner), machine(Side.SECOND)
+        seated = taken_over(own, person(owner), "machine", machine=other.slug)
+        play(seated, person(owner), "5")
+        services.match_resign(code=seated.room.code, person=person(owner))
+        after_first = (memory(own), memory(other))
+        state = services.room_reset(code=seated.room.code, person=person(owner))
+        assert (state["ply"], state["learning"], state["seats"][0]["takes_over"]) == (0, None, True)
+        services.match_resign(code=seated.room.code, person=person(owner))
+        assert (memory(own), memory(other)) == after_first, "nothing was drawn in the second match"
+        assert list(own.lessons.order_by("number").values_list("match__number", flat=True)) == [1, 2]
+
+    @pytest.mark.parametrize("rule", [Rule(), MET])
+    def test_a_match_that_nobody_ends_never_teaches(self, rule: Rule) -> None:
+        owner = user()
+        own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
+        other = machine_create(game=NC, side=Side.SECOND, name="Other", rule=rule)
+        left = taken_over(own, person(owner), "machine", machine=other.slug)
+        state = play(left, person(owner), "5")
+        play(left, person(owner), state["legal_moves"][0])
+        watched = exhibition(own, other)
+        steps(watched, 4)
+        assert Draw.objects.count() == 8
+        for learner in (own, other):
+            assert memory(learner) == {}
+            learner.refresh_from_db()
+            assert (learner.n_games, learner.n_lessons, learner.n_removed) == (0, 0, 0)
+        # The next match learns from its own draws, and from no other's.
+        seated = taken_over(own, person(owner), "machine", machine=other.slug)
+        play_out(seated.room.code, person(owner))
+        match = Match.objects.get(room=seated.room)
+        for learner in (own, other):
+            readable = learnt_by_hand(learner, match)
+            assert stored(learner, readable) == readable
+            assert set(memory(learner)) <= set(readable)
+            assert Lesson.objects.filter(machine=learner).count() == 1
+
+    def test_an_empty_box_is_refilled_as_the_rule_says_when_a_person_plays_from_it(self) -> None:
+        owner = user()
+        rule = Rule(when_empty=WhenEmpty.REFILL)
+        own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
+        Box.objects.filter(machine=own, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
+        state = play(taken_over(own, person(owner)), person(owner), "5")
+        assert Lesson.objects.get().kind == LessonKind.REFILL
+        (draw,) = state["learning"]["draws"]
+        assert (draw["refilled"], draw["by_hand"], draw["slot"], draw["move"]) == (True, True, 2, "5")
+        assert ledger_errors() == []
+
+    def test_a_person_plays_on_from_a_box_that_the_machine_would_give_up_at(self) -> None:
+        owner = user()
+        own = machine(Side.FIRST, "scroggs", owner=owner)
+        Box.objects.filter(machine=own, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
+        state = play(taken_over(own, person(owner)), person(owner), "5")
+        (draw,) = state["learning"]["draws"]
+        assert (draw["resigned"], draw["anything"], draw["slot"]) == (False, False, 2)
+        assert [slot["probability"] for slot in draw["slots"]] == [0, 0, 0]
+        assert state["status"] == "playing"
+
+    def test_a_frozen_machine_learns_nothing_from_whoever_sits_there(self) -> None:
+        owner = user()
+        own = machine(Side.FIRST, owner=owner)
+        Machine.objects.update(learns=False)
+        state = play_out(taken_over(own, person(owner)).room.code, person(owner))
+        assert memory(own) == {}
+        assert "frozen" in state["learning"]["lesson"]["sentence"]
+
+    def test_a_copy_is_anybodys_to_take_over_and_leaves_the_original_alone(self) -> None:
+        machines = house()
+        seated = services.room_create(
+            person=guest(), game=NC, opponent="menace", takes_over="menace", side=Side.SECOND, fresh=True
+        )
+        assert seated.side is Side.SECOND
+        play_out(seated.room.code, guest())
+        copies = Machine.objects.filter(room=seated.room).order_by("side")
+        assert [copy.copied_from for copy in copies] == [machines[Side.FIRST], machines[Side.SECOND]]
+        assert [copy.n_games for copy in copies] == [1, 1]
+        assert {memory(one) == {} for one in machines.values()} == {True}
+        # With the sides swapped it is the other copy that the person plays for.
+        state = services.room_reset(code=seated.room.code, person=guest(), swap=True)
+        assert [seat["takes_over"] for seat in state["seats"]] == [True, False]
+        assert state["seats"][0]["machine"]["id"] == copies[0].pk
+        assert Machine.objects.filter(room=seated.room).count() == 2
+
+    def test_a_single_machine_cannot_swap(self) -> None:
+        owner = user()
+        seated = taken_over(machine(Side.FIRST, owner=owner), person(owner))
+        state = play_out(seated.room.code, person(owner))
+        assert state["can_swap"] is False
+        with pytest.raises(exceptions.CannotSwapError):
+            services.room_reset(code=seated.room.code, person=person(owner), swap=True)
+
+    @pytest.mark.parametrize(
+        ("who", "fields", "error"),
+        [
+            ("owner", {}, None),
+            ("staff", {}, None),
+            ("outsider", {}, NotYourMachineError),
+            ("guest", {}, NotYourMachineError),
+            ("owner", {"is_public": False}, None),
+            ("outsider", {"is_public": False}, MachineNotFoundError),
+        ],
+    )
+    def test_only_who_may_train_a_machine_may_take_it_over(
+        self, who: str, fields: dict[str, Any], error: type[exceptions.PlayError] | None
+    ) -> None:
+        people = {name: user(name) for name in ("owner", "outsider")} | {"staff": user("staff", is_staff=True)}
+        own = machine(Side.FIRST, owner=people["owner"], **fields)
+        asking = guest() if who == "guest" else person(people[who])
+        if error is None:
+            assert taken_over(own, asking).side is Side.FIRST
+            return
+        with pytest.raises(error), transaction.atomic():
+            taken_over(own, asking)
+        assert not Room.objects.exists()
+
+    def test_the_houses_machines_are_the_staffs_to_take_over(self) -> None:
+        house()
+        asked: dict[str, Any] = {"game": NC, "opponent": "random", "takes_over": "menace", "side": Side.FIRST}
+        with pytest.raises(NotYourMachineError), transaction.atomic():
+            services.room_create(person=guest(), **asked)
+        staff = person(user("staff", is_staff=True))
+        assert services.room_create(person=staff, **asked).side is Side.FIRST
+
+
+class TestExhibition:
+    @pytest.mark.parametrize("game", GAMES)
+    def test_it_moves_one_ply_a_step_and_both_machines_learn_at_the_end(self, game: str) -> None:
+        first, second = (machine_create(game=game, side=side, name=f"M{side}", rule=MET) for side in Side)
+        seated = exhibition(first, second)
+        assert seated.side is None
+        assert Match.objects.get().n_plies == 0
+        state = room_view(seated.room)
+        assert (state["exhibition"], state["status"], state["can_swap"]) == (True, "playing", False)
+        assert [seat["kind"] for seat in state["seats"]] == ["machine", "machine"]
+        number = 0
+        while state["status"] == "playing":
+            state = services.match_step(code=seated.room.code, person=guest(), ply=number)
+            number += 1
+            assert state["ply"] in (number, number - 1), "one ply, or a resignation"
+        assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].layout.roles)
+        match = Match.objects.get()
+        for learner in (first, second):
+            drawn = list(Draw.objects.filter(machine=learner).order_by("ply"))
+            assert drawn[-1].slot is not None, "fresh boxes are never empty"
+            readable = learnt_by_hand(learner, match)
+            assert stored(learner, readable) == readable
+        assert ledger_errors() == []
+
+    def test_it_is_played_to_the_end_at_once_and_again_in_the_same_room(self) -> None:
+        first, second = machine(Side.FIRST), machine(Side.SECOND)
+        seated = exhibition(first, second)
+        steps(seated, 2)
+        state = to_the_end(seated)
+        assert state["status"] == "finished"
+        with pytest.raises(exceptions.MatchFinishedError):
+            steps(seated, 1)
+        state = services.room_reset(code=seated.room.code, person=guest())
+        assert (state["number"], state["ply"], state["status"], state["learning"]) == (2, 0, "playing", None)
+        to_the_end(seated)
+        assert [learner.lessons.filter(kind="match").count() for learner in (first, second)] == [2, 2]
+
+    def test_the_same_seed_shows_the_same_match_by_steps_and_at_once(self) -> None:
+        games = []
+        for at_once in (False, True):
+            seated = exhibition("random", "win-block")
+            Match.objects.filter(room=seated.room).update(seed=5)
+            if not at_once:
+                steps(seated, 3)
+            games.append([move["move"] for move in to_the_end(seated)["moves"]])
+        assert games[0] == games[1]
+
+    def test_a_machine_that_finds_no_bead_gives_up_when_told_to_move(self) -> None:
+        first = machine(Side.FIRST, "scroggs")
+        Box.objects.filter(machine=first, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
+        state = steps(exhibition(first, "random"), 1)
+        assert (state["ply"], state["outcome"]["termination"]) == (0, "empty_box")
+
+    def test_copies_learn_and_the_originals_do_not(self) -> None:
+        machines = house()
+        seated = exhibition("menace", "menace", fresh=True)
+        to_the_end(seated)
+        services.room_reset(code=seated.room.code, person=guest())
+        to_the_end(seated)
+        copies = Machine.objects.filter(room=seated.room)
+        assert [copy.n_games for copy in copies] == [2, 2]
+        assert [memory(one) for one in machines.values()] == [{}, {}]
+
+    def test_a_private_machine_is_shown_by_its_owner_alone(self) -> None:
+        owner = user()
+        own = machine(Side.FIRST, owner=owner, is_public=False)
+        with pytest.raises(MachineNotFoundError), transaction.atomic():
+            exhibition(own, "random")
+        assert exhibition(own, "random", person(owner)).side is None
+
+    def test_whoever_opened_it_says_when_by_account_session_or_token(self) -> None:
+        account = user()
+        by_guest, by_account = exhibition("random", "random"), exhibition("random", "random", person(account))
+        assert steps(by_guest, 1, guest())["ply"] == 1
+        assert steps(by_guest, 1, Person(token=by_guest.token))["ply"] == 2
+        assert steps(by_account, 1, person(account))["ply"] == 1
+        assert steps(by_account, 1, Person(token=by_account.token))["ply"] == 2
+        for who in (
+            stranger(),
+            Person(),
+            Person(token="guessed"),
+            person(user("outsider")),
+            Person(token=by_guest.token),
+        ):
+            with pytest.raises(exceptions.NotTheHostError):
+                steps(by_account, 1, who)
+            with pytest.raises(exceptions.NotTheHostError):
+                services.room_reset(code=by_account.room.code, person=who)
+        with pytest.raises(exceptions.NotAPlayerError):
+            services.match_resign(code=by_account.room.code, person=person(account))
+        with pytest.raises(exceptions.NotAPlayerError):
+            services.match_play_move(code=by_account.room.code, person=person(account), move="5")
+        with pytest.raises(exceptions.RoomFullError):
+            services.room_join(code=by_account.room.code, person=stranger())
+
+    def test_a_guest_who_gets_an_account_goes_on_as_the_host(self) -> None:
+        seated, account = exhibition("random", "random"), user()
+        services.seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
+        assert steps(seated, 1, person(account))["ply"] == 1
+        with pytest.raises(exceptions.NotTheHostError):
+            steps(seated, 1, guest())
+
+    def test_a_step_sent_twice_is_made_once(self) -> None:
+        seated = exhibition("random", "random")
+        services.match_step(code=seated.room.code, person=guest(), ply=0)
+        with pytest.raises(exceptions.StalePlyError):
+            services.match_step(code=seated.room.code, person=guest(), ply=0)
+        assert Ply.objects.count() == 1
+
+    def test_where_somebody_plays_nobody_steps(self) -> None:
+        seated = services.room_create(person=guest(), game=NC, opponent="random", side=Side.FIRST)
+        with pytest.raises(exceptions.NotAnExhibitionError):
+            steps(seated, 1)
+
+    def test_its_state_takes_a_fixed_number_of_queries(self, django_assert_num_queries: Any) -> None:
+        short, long = (exhibition(machine(Side.FIRST), machine(Side.SECOND)) for _ in range(2))
+        steps(short, 2)
+        to_the_end(long)
+        with django_assert_num_queries(6):
+            room_view(short.room)
+        with django_assert_num_queries(8):
+            room_view(long.room)
+
+
+def machine_now(learner: Machine) -> Machine:
+    learner.refresh_from_db()
+    return learner
+
+
+SECOND = object()
+MIXTURES: dict[str, tuple[dict[str, Any], str]] = {
+    "nobody": ({}, "opponent"),
+    "only a first player": ({"first": "random"}, "second"),
+    "only a second player": ({"second": "random"}, "first"),
+    "both and an opponent": ({"first": "random", "second": "random", "opponent": "random"}, "first, second"),
+    "both and a seat": ({"first": "random", "second": "random", "takes_over": "menace"}, "first, second"),
+    "a person in an exhibition": ({"first": "random", "second": "human"}, "second"),
+    "a machine without its name": ({"first": "machine", "second": "random"}, "machine"),
+    "a seat that learns from nothing": ({"opponent": "random", "takes_over": "perfect"}, "takes_over"),
+    "a person's seat": ({"opponent": "random", "takes_over": "human"}, "takes_over"),
+    "taking over against a friend": ({"opponent": "human", "takes_over": "menace"}, "takes_over"),
+}
+
+
+@pytest.mark.parametrize("case", MIXTURES)
+def test_what_makes_no_sense_is_refused_by_field_and_nothing_is_stored(case: str) -> None:
+    house()
+    asked, field = MIXTURES[case]
+    with pytest.raises(exceptions.MalformedError, match=f"^{field}:"), transaction.atomic():
+        services.room_create(person=guest(), game=NC, **asked)
+    assert not Room.objects.exists()
+
+
+def test_machines_that_are_not_there_or_play_the_other_side_are_refused() -> None:
+    first = machine(Side.FIRST)
+    for asked, error in (
+        ({"first": "no-such", "second": "random"}, MachineNotFoundError),
+        ({"first": "random", "second": str(first.pk)}, MachineWrongSideError),
+        ({"opponent": "random", "takes_over": "no-such"}, MachineNotFoundError),
+    ):
+        with pytest.raises(error), transaction.atomic():
+            services.room_create(person=guest(), game=NC, **asked)
+    assert not Room.objects.exists()
+
+
+class TestDatabase:
+    def refused(self, name: str, write: Callable[[], Any]) -> None:
+        with pytest.raises(IntegrityError, match=name):
+            write()
+
+    def test_only_a_person_takes_a_seat_over(self) -> None:
+        exhibition("random", "random")
+        self.refused("seat_taken_over_by_a_person", lambda: Seat.objects.update(takes_over="machine"))
+
+    def test_a_room_asks_for_an_opponent_or_for_both_players(self) -> None:
+        name = "room_asks_for_an_opponent_or_for_both"
+        self.refused(name, lambda: Room.objects.create(game=NC, opponent="random", first="random", second="random"))
+
+    def test_a_room_asks_for_both_players_and_not_for_one(self) -> None:
+        name = "room_asks_for_an_opponent_or_for_both"
+        self.refused(name, lambda: Room.objects.create(game=NC, first="random"))
+
+    def test_a_room_asks_for_somebody(self) -> None:
+        self.refused("room_asks_for_an_opponent_or_for_both", lambda: Room.objects.create(game=NC))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_machines_in_many_rooms_at_once_learn_every_match_once_and_never_wait_in_a_circle() -> None:
+    """Both open and refill boxes in the middle of matches, and learn at the end: each takes the locks of both."""
+    owner = user()
+    rule = Rule(initial=(1,), when_empty=WhenEmpty.REFILL, open_boxes=OpenBoxes.WHEN_MET)
+    # The lower id plays second in one pair and first in the other, so that either order of locking would be met.
+    pairs = []
+    for sides in ((Side.FIRST, Side.SECOND), (Side.SECOND, Side.FIRST)):
+        made = {side: machine_create(game=NC, side=side, name="M", rule=rule, owner=owner) for side in sides}
+        pairs.append((made[Side.FIRST], made[Side.SECOND]))
+    faults: list[BaseException] = []
+    start = threading.Barrier(8)
+
+    def thread(work: Callable[[], None]) -> threading.Thread:
+        def run() -> None:
+            try:
+                start.wait(timeout=60)
+                for _ in range(4):
+                    work()
+            except BaseException as error:
+                faults.append(error)
+            finally:
+                connection.close()
+
+        return threading.Thread(target=run)
+
+    def shown(pair: tuple[Machine, Machine]) -> Callable[[], None]:
+        return lambda: (to_the_end(exhibition(*pair, person(owner)), person(owner)), None)[1]
+
+    def played(pair: tuple[Machine, Machine], side: Side) -> Callable[[], None]:
+        def work() -> None:
+            seated = taken_over(pair[side], person(owner), "machine", machine=str(pair[side.other].pk))
+            play_out(seated.room.code, person(owner))
+
+        return work
+
+    threads = [
+        thread(work)
+        for pair in pairs
+        for work in (shown(pair), shown(pair), played(pair, Side.FIRST), played(pair, Side.SECOND))
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert faults == []
+    for learner in Machine.objects.all():
+        assert learner.n_games == learner.lessons.filter(kind="match").count() == 16
+        assert list(learner.lessons.order_by("number").values_list("number", flat=True)) == list(
+            range(1, learner.n_lessons + 1)
+        )
+    assert ledger_errors() == []

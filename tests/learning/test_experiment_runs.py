@@ -1,0 +1,445 @@
+"""Experiments on the site: asked for, run once, kept, limited, stopped; pages, API and command."""
+
+import csv
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from games.services import Person
+from learning import experimenter, services_experiments, tasks
+from learning.exceptions import (
+    ExperimentNotFoundError,
+    ExperimentQuotaError,
+    ExperimentRefusedError,
+    NotYourExperimentError,
+)
+from learning.experimenter import ExperimentLostError, experiment_claim, experiment_execute
+from learning.experiments.base import Result
+from learning.experiments.registry import EXPERIMENTS
+from learning.models import ExperimentRun, RunStatus
+from learning.services_experiments import experiment_cancel, experiment_request, experiments_prepare
+from tests.conftest import StartWorker
+from tests.factories import api_with, guest, machine, person, user
+from tests.games.test_pages import page_json
+
+pytestmark = pytest.mark.django_db
+
+SMALL = {"machines": 10}
+PAGE = "/experiments/gardner"
+RUNS = "/api/experiment-runs"
+
+
+def asked(who: Person | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
+    options = {"experiment": "gardner", "parameters": SMALL, "enqueue": False, **options}
+    return experiment_request(person=who, seed=seed, **options)
+
+
+def done(run: ExperimentRun) -> ExperimentRun:
+    claimed = experiment_claim(run.pk)
+    assert claimed is not None
+    experiment_execute(claimed)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def told_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row hears of every step, however quick they are."""
+    monkeypatch.setattr(experimenter, "TELL_EVERY_S", 0)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An experiment that cannot be run."""
+
+    def fail(*args: Any) -> Result:
+        raise ZeroDivisionError("nobody divides by nothing")
+
+    monkeypatch.setattr(EXPERIMENTS["gardner"], "run", fail)
+
+
+# What comes of it
+
+
+def test_a_run_keeps_what_the_experiment_comes_to() -> None:
+    run = done(asked(guest(), seed=7))
+    experiment = EXPERIMENTS["gardner"]
+    alone = experiment.run(experiment.settings(SMALL), 7, lambda done, total: None)
+    assert (run.status, run.progress, run.error, run.lease_until) == (RunStatus.FINISHED, 1.0, "", None)
+    assert run.result == json.loads(json.dumps(alone.to_json()))
+    assert run.started_at is not None
+    assert run.finished_at is not None
+
+
+def test_what_is_known_is_answered_at_once_whoever_asks() -> None:
+    run = done(asked(guest(1)))
+    assert asked(guest(2)) == run
+    assert asked(person(user())) == run
+    assert asked(None, parameters={**SMALL}) == run
+    assert experiment_claim(run.pk) is None, "and nobody runs it again"
+    assert asked(guest(1), seed=2) != run
+    assert asked(guest(1), parameters={"machines": 11}) != run
+    assert ExperimentRun.objects.count() == 3
+
+
+def test_two_who_ask_for_the_same_get_the_same_run() -> None:
+    assert asked(guest(1)) == asked(guest(2))
+    assert ExperimentRun.objects.get().guest == guest(1).guest
+
+
+def test_a_new_edition_is_run_anew_and_an_old_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, run = asked(seed=2), done(asked())
+    monkeypatch.setattr(type(EXPERIMENTS["gardner"]), "edition", 2)
+    assert asked() != run
+    assert done(waiting).status == RunStatus.FAILED
+    assert "changed" in waiting.error
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"parameters": {"machines": 1}}, {"parameters": {"bananas": 1}}, {"seed": -1}, {"seed": 1 << 63}]
+)
+def test_what_cannot_be_run_is_refused_and_nothing_is_stored(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ExperimentRefusedError):
+        asked(guest(), **wrong)
+    with pytest.raises(ExperimentNotFoundError):
+        asked(guest(), experiment="cold-fusion")
+    assert not ExperimentRun.objects.exists()
+
+
+def test_one_person_has_a_few_going_on_and_everybody_together_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = person(user("ada"))
+    for who in (guest(1), ada):
+        for seed in range(services_experiments.MAX_GOING_ON):
+            asked(who, seed=1000 * bool(who.user_id) + seed)
+        with pytest.raises(ExperimentQuotaError):
+            asked(who, seed=99)
+    assert asked(guest(1), seed=1000), "what goes on already may be asked for by anybody"
+    monkeypatch.setattr(services_experiments, "MAX_GOING_ON_IN_ALL", 4)
+    with pytest.raises(ExperimentQuotaError):
+        asked(guest(3), seed=99)
+    assert asked(None, seed=99), "the house has no limit"
+    done(ExperimentRun.objects.earliest("pk"))
+    done(ExperimentRun.objects.latest("pk"))
+    assert asked(guest(1), seed=98)
+
+
+# Claims, cancels, faults
+
+
+def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
+    run = asked()
+    first = experiment_claim(run.pk)
+    assert first is not None
+    assert experiment_claim(run.pk) is None
+    ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert done(run).status == RunStatus.FINISHED
+    kept = run.finished_at
+    experiment_execute(first)  # the worker that was thought dead comes back
+    run.refresh_from_db()
+    assert run.finished_at == kept
+
+
+def test_a_worker_that_lost_its_run_stops(told_always: None) -> None:
+    run = asked()
+    first = experiment_claim(run.pk)
+    assert first is not None
+    ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
+    with pytest.raises(ExperimentLostError):
+        experimenter._Hold(first).tell(1, 10)
+    experiment_execute(first)
+    run.refresh_from_db()
+    assert (run.status, run.result) == (RunStatus.RUNNING, None)
+
+
+def test_a_run_that_waits_is_cancelled_at_once_and_one_that_goes_on_soon(told_always: None) -> None:
+    who = guest()
+    waiting = experiment_cancel(person=who, run_id=asked(who).pk)
+    assert waiting.status == RunStatus.CANCELLED
+    assert experiment_claim(waiting.pk) is None
+    run = asked(who, seed=2)
+    claimed = experiment_claim(run.pk)
+    assert claimed is not None
+    assert experiment_cancel(person=who, run_id=run.pk).status == RunStatus.RUNNING
+    experiment_execute(claimed)
+    run.refresh_from_db()
+    assert (run.status, run.result, run.is_over) == (RunStatus.CANCELLED, None, True)
+    again = asked(guest(2), seed=2)
+    assert again.pk == run.pk
+    assert (again.status, again.guest, again.cancel_requested) == (RunStatus.QUEUED, guest(2).guest, False)
+    assert done(again).status == RunStatus.FINISHED
+    assert experiment_cancel(person=guest(2), run_id=run.pk).status == RunStatus.FINISHED, "too late changes nothing"
+
+
+def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
+    ada, eve = person(user("ada")), person(user("eve"))
+    of_ada, of_guest, of_house = asked(ada), asked(guest(1), seed=2), asked(None, seed=3)
+    for run, strangers in (
+        (of_ada, (eve, guest(1), Person())),
+        (of_guest, (ada, guest(2))),
+        (of_house, (ada, Person())),
+    ):
+        for stranger in strangers:
+            with pytest.raises(NotYourExperimentError):
+                experiment_cancel(person=stranger, run_id=run.pk)
+        run.refresh_from_db()
+        assert run.status == RunStatus.QUEUED
+    assert experiment_cancel(person=ada, run_id=of_ada.pk).is_over
+    assert experiment_cancel(person=guest(1), run_id=of_guest.pk).is_over
+    assert experiment_cancel(person=eve, run_id=of_house.pk, is_staff=True).is_over
+    with pytest.raises(ExperimentNotFoundError):
+        experiment_cancel(person=ada, run_id=of_house.pk + 1)
+
+
+def test_what_goes_wrong_is_told_and_can_be_tried_again(broken: None) -> None:
+    run = asked()
+    with pytest.raises(ZeroDivisionError):
+        done(run)
+    run.refresh_from_db()
+    assert (run.status, run.error) == (RunStatus.FAILED, "ZeroDivisionError: nobody divides by nothing")
+    assert asked(guest()).status == RunStatus.QUEUED
+
+
+def test_progress_is_stored_on_the_way(told_always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = asked()
+    claimed = experiment_claim(run.pk)
+    assert claimed is not None
+    hold = experimenter._Hold(claimed)
+    hold.tell(3, 10)
+    run.refresh_from_db()
+    assert run.progress == 0.3
+    assert run.lease_until is not None
+    assert claimed.lease_until is not None
+    assert run.lease_until > claimed.lease_until
+
+
+def test_the_sweep_forgets_old_results_but_not_the_newest_of_each() -> None:
+    runs = [done(asked(seed=seed)) for seed in (1, 2, 3)]
+    for age, run in enumerate(reversed(runs)):
+        run.finished_at = timezone.now() - timedelta(days=20 * (age + 1))
+        run.save()
+    tasks.sweep()
+    assert set(ExperimentRun.objects.all()) == {runs[2]}
+    ExperimentRun.objects.update(finished_at=timezone.now() - timedelta(days=400))
+    tasks.sweep()
+    assert ExperimentRun.objects.count() == 1
+
+
+def test_the_house_asks_once_for_every_experiment() -> None:
+    assert [run.experiment for run in experiments_prepare()] == list(EXPERIMENTS)
+    experiments_prepare()
+    assert ExperimentRun.objects.count() == len(EXPERIMENTS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_real_worker_runs_it_and_the_reaper_knocks_for_what_was_forgotten(start_worker: StartWorker) -> None:
+    from menace_site.processes import wait_until
+
+    start_worker()
+    run = asked(guest(), enqueue=True)
+    forgotten = asked(guest(), seed=2)
+    ExperimentRun.objects.filter(pk=forgotten.pk).update(knocked_at=timezone.now() - timedelta(minutes=1))
+    assert tasks.experiments_reap() == 1
+    assert tasks.experiments_reap() == 0, "knocked for a moment ago"
+    finished = ExperimentRun.objects.filter(status=RunStatus.FINISHED)
+    assert wait_until(lambda: finished.count() == 2, timeout_s=60)
+    run.refresh_from_db()
+    assert run.result is not None
+
+
+# Pages
+
+
+class TestPages:
+    def test_the_list_shows_every_question_and_the_figures_there_are(self, client: Client) -> None:
+        done(asked())
+        page = client.get("/experiments").content.decode()
+        for experiment in EXPERIMENTS.values():
+            assert experiment.question in page
+        assert "published: about 11" in page
+        assert page.count("Nobody has run it here yet.") == len(EXPERIMENTS) - 1
+
+    def test_before_anybody_has_run_it(self, client: Client) -> None:
+        page = client.get(PAGE).content.decode()
+        assert "Nobody has run it here yet." in page
+        assert 'value="300"' in page
+
+    def test_figures_stand_beside_the_published_ones_with_table_and_download(self, client: Client) -> None:
+        run = done(asked(seed=7))
+        answer = client.get(PAGE)
+        page = answer.content.decode()
+        assert "M. Gardner, Mathematical Games, Scientific American, March 1962" in page
+        assert '<span class="code">7</span>' in page
+        charts = page_json(answer, "charts")
+        assert run.result is not None
+        assert [item["chart"] for item in charts] == run.result["charts"]
+        rows = list(csv.DictReader(client.get(f"/experiments/runs/{run.pk}/result.csv").content.decode().splitlines()))
+        figures = [row for row in rows if row["part"] == "figure"]
+        assert [float(row["value"]) for row in figures] == [figure["value"] for figure in run.result["figures"]]
+        points = [row for row in rows if row["part"] == "perfect"]
+        assert [float(row["value"]) for row in points] == run.result["charts"][0]["lines"][0]["values"]
+
+    @pytest.mark.parametrize("slug", EXPERIMENTS)
+    def test_every_experiment_has_its_page(self, client: Client, slug: str) -> None:
+        small = {p.name: p.low for p in EXPERIMENTS[slug].parameters}
+        run = done(asked(experiment=slug, parameters=small))
+        page = client.get(run.get_absolute_url()).content.decode()
+        assert run.result is not None
+        for figure in run.result["figures"]:
+            assert figure["label"] in page.replace("&#x27;", "'")
+        for chart in run.result["charts"]:
+            assert f'id="chart-{chart["slug"]}"' in page
+
+    def test_a_guest_runs_one_sees_how_far_it_is_and_stops_it(self, client: Client) -> None:
+        answer = client.post(PAGE, {"seed": "5", "machines": "10"})
+        run = ExperimentRun.objects.get()
+        assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?run={run.pk}")
+        assert run.guest is not None
+        page = client.get(answer["Location"]).content.decode()
+        assert 'data-status="queued"' in page
+        assert 'id="cancel"' in page
+        other = Client().get(answer["Location"]).content.decode()
+        assert 'id="cancel"' not in other
+        assert Client().post(f"/experiments/runs/{run.pk}/cancel").status_code == 403
+        run.refresh_from_db()
+        assert run.status == RunStatus.QUEUED
+        assert client.post(f"/experiments/runs/{run.pk}/cancel").status_code == 302
+        assert "It was stopped before there was a result." in client.get(answer["Location"]).content.decode()
+
+    def test_a_known_result_is_shown_at_once(self, client: Client) -> None:
+        run = done(asked())
+        answer = client.post(PAGE, {"seed": "1", "machines": "10"}, follow=True)
+        assert f'data-run="{run.pk}" data-status="finished"' in answer.content.decode()
+
+    def test_a_failure_is_said(self, client: Client, broken: None) -> None:
+        run = asked()
+        with pytest.raises(ZeroDivisionError):
+            done(run)
+        assert "It went wrong: ZeroDivisionError" in client.get(run.get_absolute_url()).content.decode()
+
+    @pytest.mark.parametrize("wrong", [{"machines": "2"}, {"machines": ""}, {"seed": "-1"}, {"seed": "x"}])
+    def test_what_is_out_of_range_is_said_at_its_field(self, client: Client, wrong: dict[str, str]) -> None:
+        answer = client.post(PAGE, {"seed": "1", "machines": "10", **wrong})
+        assert answer.status_code == 200
+        assert "errorlist" in answer.content.decode()
+        assert not ExperimentRun.objects.exists()
+
+    def test_who_has_enough_going_on_is_told(self, client: Client) -> None:
+        for seed in range(services_experiments.MAX_GOING_ON + 1):
+            answer = client.post(PAGE, {"seed": str(seed), "machines": "10"}, follow=True)
+        assert "Wait for one to end" in answer.content.decode()
+        assert ExperimentRun.objects.count() == services_experiments.MAX_GOING_ON
+
+    @pytest.mark.parametrize(
+        "address", ["/experiments/cold-fusion", f"{PAGE}?run=0", f"{PAGE}?run=x", f"{PAGE}?run={1 << 70}"]
+    )
+    def test_what_is_not_there(self, client: Client, address: str) -> None:
+        assert client.get(address).status_code == 404
+        assert client.get("/experiments/runs/0/result.csv").status_code == 404
+        assert client.post("/experiments/runs/0/cancel").status_code == 404
+
+    def test_a_run_of_another_experiment_is_not_there(self, client: Client) -> None:
+        run = asked()
+        assert client.get(f"/experiments/hexapawn-rewards?run={run.pk}").status_code == 404
+
+    def test_the_page_takes_as_many_queries_however_many_results_there_are(self, client: Client) -> None:
+        counts = []
+        for seed in (1, 2):
+            done(asked(seed=seed))
+            with CaptureQueriesContext(connection) as queries:
+                client.get(PAGE)
+            counts.append(len(queries))
+        assert counts[0] == counts[1]
+
+    def test_a_machine_points_at_the_experiments_with_its_kind(self, client: Client) -> None:
+        menace = machine(preset="michie-1961")
+        assert "/experiments/michie-tournament" in client.get(menace.get_absolute_url()).content.decode()
+        other = machine(preset="scroggs")
+        assert "/experiments/michie-tournament" not in client.get(other.get_absolute_url()).content.decode()
+
+
+# API
+
+
+class TestApi:
+    def test_what_there_is(self) -> None:
+        answer = api_with(None).get("/api/experiments").json()
+        assert [entry["slug"] for entry in answer["results"]] == list(EXPERIMENTS)
+        assert answer["results"][0]["parameters"][0]["default"] == 300
+
+    def test_run_it_look_at_it_and_ask_again(self) -> None:
+        api = api_with(user(), "read", "train")
+        body = {"experiment": "gardner", "seed": 3, "parameters": SMALL}
+        answer = api.post(RUNS, body)
+        assert (answer.status_code, answer.json()["status"], answer.json()["result"]) == (202, "queued", None)
+        run = done(ExperimentRun.objects.get())
+        seen = api_with(None).get(f"{RUNS}/{run.pk}").json()
+        assert seen["result"] == run.result
+        again = api.post(RUNS, body)
+        assert (again.status_code, again.json()) == (200, seen)
+        listed = api_with(None).get(f"{RUNS}?experiment=gardner&status=finished").json()
+        assert [entry["id"] for entry in listed["results"]] == [run.pk]
+        assert "result" not in listed["results"][0]
+
+    def test_who_may(self) -> None:
+        body = {"experiment": "gardner", "parameters": SMALL}
+        assert api_with(None).post(RUNS, body).status_code in (401, 403)
+        ada = user("ada")
+        assert api_with(ada, "read").post(RUNS, body).status_code == 403
+        assert not ExperimentRun.objects.exists()
+        run = asked(person(ada))
+        eve = api_with(user("eve"), "train")
+        assert (eve.post(f"{RUNS}/{run.pk}/cancel").status_code) == 403
+        answer = api_with(ada, "train").post(f"{RUNS}/{run.pk}/cancel")
+        assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
+        assert eve.post(f"{RUNS}/{run.pk + 1}/cancel").status_code == 404
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"experiment": "cold-fusion"},
+            {"experiment": "gardner", "parameters": {"machines": 0}},
+            {"experiment": "gardner", "parameters": {"machines": "many"}},
+            {"experiment": "gardner", "parameters": {"bananas": 1}},
+            {"experiment": "gardner", "parameters": [1]},
+            {"experiment": "gardner", "seed": 1 << 64},
+            {"experiment": "gardner", "colour": "red"},
+            {},
+        ],
+    )
+    def test_what_cannot_be_read_is_refused(self, body: dict[str, Any]) -> None:
+        answer = api_with(user(), "train").post(RUNS, body)
+        assert answer.status_code == 400
+        assert answer.json()["code"]
+        assert not ExperimentRun.objects.exists()
+
+
+# The command
+
+
+class TestCommand:
+    def test_it_prints_figures_and_what_was_published(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        file = tmp_path / "gardner.json"
+        call_command("experiment", "gardner", "--seed", "7", "--machines", "10", "--json", str(file))
+        printed = capsys.readouterr().out
+        assert "Losses until it is perfect, on average: 1" in printed
+        assert "(published: about 11; M. Gardner" in printed
+        assert "gardner, machines 10, seed 7, edition 1" in printed
+        assert not ExperimentRun.objects.exists()
+        kept = json.loads(file.read_text())
+        run = done(asked(seed=7))
+        assert {name: kept[name] for name in ("figures", "charts", "tables")} == run.result
+        call_command("experiment", "gardner", "--seed", "7", "--machines", "10")
+        assert capsys.readouterr().out == printed
+
+    @pytest.mark.parametrize("wrong", [("--machines", "1"), ("--seed", "-1")])
+    def test_what_it_refuses(self, wrong: tuple[str, str]) -> None:
+        with pytest.raises(CommandError, match=wrong[0].strip("-")):
+            call_command("experiment", "gardner", *wrong)

@@ -1,0 +1,233 @@
+"""A game too large to list its positions: boxes that open when they are met, and strength as a sample that says so."""
+
+from math import isclose
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from games.models import Room
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from games.services import room_create
+from learning import selectors, storage
+from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
+from learning.kernels.random_source import RandomSource
+from learning.machines.menace import Menace, Result
+from learning.machines.presets import PRESETS
+from learning.machines.rule import OpenBoxes, Rule
+from learning.models import Box, Lesson, Machine, RunStatus, Tournament, TrainingRun
+from learning.opponents.registry import OPPONENTS
+from learning.runner import Pace, run_chunk, run_claim, run_execute
+from learning.selectors import box_gallery, ledger_errors, machine_export, machine_strength, run_curve, why_view
+from learning.services import Stage, machine_create, machine_import, machine_make, machine_reset, training_run_start
+from learning.services_tournaments import tournament_start
+from learning.training.episodes import train_episodes
+from learning.training.sampled import sample, wilson
+from learning.training.strength import opponent_policy
+from learning.training.tables import NotListedError, boxes_compile, graph_compile
+from tests.factories import api_with, guest, play_out, trained, user
+
+GAME = GAMES["hexapawn-5x4"]
+WHEN_MET = PRESETS["hexapawn-rl"].rule
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "SAMPLE_GAMES", 10)
+
+
+def learner(side: Side = Side.FIRST, preset: str = "hexapawn-rl") -> Machine:
+    return machine_create(game=GAME.slug, side=side, name="Large", preset=preset)
+
+
+def stored(machine: Machine) -> dict[str, list[int]]:
+    return dict(machine.boxes.values_list("position", "beads"))
+
+
+def begun(machine: Machine, games: int, opponent: str = "random", **options: Any) -> TrainingRun:
+    run = training_run_start(machine=machine.slug, stages=[Stage(opponent, games, **options)], seed=7, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+def test_what_needs_every_position_is_refused_at_once() -> None:
+    for ask in (
+        lambda: graph_compile(GAME, reduced=True),
+        lambda: boxes_compile(GAME, Side.FIRST, WHEN_MET),
+        lambda: opponent_policy(GAME, OPPONENTS["random"], reduced=True),
+    ):
+        with pytest.raises(NotListedError, match="5 × 4 has too many positions"):
+            ask()
+    assert [slug for slug, opponent in OPPONENTS.items() if opponent.plays(GAME)] == ["random", "win-block"]
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "low", "high"), [(0, 10, 0, 0.2775), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)]
+)
+def test_the_interval_of_wilson(k: int, n: int, low: float, high: float) -> None:
+    # The last is the worked example of R. G. Newcombe, Statistics in Medicine 17 (1998), method 3.
+    assert wilson(k, n) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+    assert wilson(n - k, n) == (pytest.approx(1 - high, abs=5e-5), pytest.approx(1 - low, abs=5e-5))
+
+
+def test_a_sample_counts_what_it_is_told() -> None:
+    results = iter([Result.WIN, Result.LOSS, Result.WIN, Result.DRAW])
+    found = sample(lambda: next(results), 4)
+    assert (found.win, found.draw, found.loss, found.games) == (0.5, 0.25, 0.25, 4)
+    assert found.win_interval == wilson(2, 4)
+
+
+@pytest.mark.django_db
+class TestMaking:
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_any_preset_opens_its_boxes_when_they_are_met(self, preset: str) -> None:
+        machine = learner(preset=preset)
+        assert machine.learning_rule.open_boxes is OpenBoxes.WHEN_MET
+        assert not machine.boxes.exists()
+
+    def test_laying_boxes_out_is_refused_and_nothing_stored(self) -> None:
+        with pytest.raises(GameTooLargeError, match="open_boxes: Hexapawn 5 × 4 has too many positions"):
+            machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=Rule())
+        assert not Machine.objects.exists()
+
+    def test_the_api_says_so_with_a_code(self) -> None:
+        body = {"game": GAME.slug, "side": "white", "rule": {"open_boxes": "in_advance"}}
+        answer = api_with(user(), "train").post("/api/machines", body, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (400, "game_too_large")
+        assert not Machine.objects.exists()
+
+    def test_a_file_that_lays_them_out_is_refused(self) -> None:
+        text = machine_export(learner()).text.replace('"when_met"', '"in_advance"')
+        with pytest.raises(MachineFileError, match="too many positions"):
+            machine_import(user=None, content=text.encode())
+        assert Machine.objects.count() == 1
+
+
+@pytest.mark.django_db
+class TestTraining:
+    @pytest.mark.parametrize("preset", ["hexapawn-rl", "michie-1961", "apl-notebook"])
+    def test_a_run_leaves_what_the_readable_machine_learns(self, preset: str) -> None:
+        machine = learner(preset=preset)
+        run = begun(machine, 60)
+        while run.status == RunStatus.RUNNING:
+            run = run_chunk(run, Pace(n_games=25))
+        alone = Menace(GAME, Side.FIRST, machine.learning_rule)
+        tally = train_episodes(alone, OPPONENTS["random"], 60, RandomSource(7))
+        machine.refresh_from_db()
+        assert stored(machine) == alone.boxes
+        assert (machine.n_wins, machine.n_losses, machine.n_removed) == (tally.wins, tally.losses, alone.n_removed)
+        assert ledger_errors() == []
+        assert Lesson.objects.filter(machine=machine).count() == 3
+
+    def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        at_once, one_by_one = trained(learner(), 30), trained(learner(), 30)
+        trained(at_once, 30)
+        monkeypatch.setattr(storage, "FETCHED_AT_ONCE", 0)
+        trained(one_by_one, 30)
+        assert stored(at_once) == stored(one_by_one)
+
+    def test_two_machines_that_both_learn(self) -> None:
+        first, second = learner(), learner(Side.SECOND, "gardner-her")
+        run_execute(begun(first, 40, second.slug, learns=True))
+        alone = [Menace(GAME, m.cabinet.side, m.learning_rule) for m in (first, second)]
+        train_episodes(alone[0], alone[1], 40, RandomSource(7))
+        assert [stored(first), stored(second)] == [menace.boxes for menace in alone]
+        assert ledger_errors() == []
+
+    def test_a_frozen_opponent_stays_as_it_is(self) -> None:
+        first, second = learner(), learner(Side.SECOND)
+        run_execute(begun(first, 20, second.slug))
+        assert not second.boxes.exists()
+        assert first.boxes.exists()
+
+    def test_nobody_plays_it_perfectly(self) -> None:
+        for opponent in ("perfect", "perfect-fast"):
+            with pytest.raises(TrainingRefusedError, match=r"too many positions .* there are random, win-block"):
+                begun(learner(), 10, opponent)
+        assert not TrainingRun.objects.exists()
+
+    def test_its_curve_is_a_sample_and_says_so(self) -> None:
+        run = run_execute(begun(learner(), 30))
+        points = run_curve(run)
+        assert [point["games"] for point in points][-1] == 30
+        for point in points:
+            assert set(point["strength"]) == {"random", "win_block"}
+            for chances in point["strength"].values():
+                assert chances["games"] == 10
+                assert isclose(chances["win"] + chances["draw"] + chances["loss"], 1)
+                assert chances["win_interval"][0] <= chances["win"] <= chances["win_interval"][1]
+
+    def test_asking_for_its_strength_changes_nothing(self) -> None:
+        machine = trained(learner(), 30)
+        before = stored(machine)
+        assert machine_strength(machine) == machine_strength(machine)
+        assert stored(machine) == before
+
+    def test_reset_forgets_every_box(self) -> None:
+        owner = user()
+        machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="gardner-her")
+        trained(machine, 20)
+        machine_reset(user=owner, machine_id=machine.pk)
+        assert not machine.boxes.exists()
+
+    def test_a_file_of_it_gives_the_same_machine(self) -> None:
+        machine = trained(learner(), 30)
+        copy = machine_import(user=None, content=machine_export(machine).text.encode())
+        assert stored(copy) == stored(machine)
+        again = machine_import(user=None, content=machine_export(machine, "hexapawn-rl").text.encode(), side=Side.FIRST)
+        assert stored(again) == stored(machine)
+
+
+@pytest.mark.django_db
+def test_tournaments_are_of_games_that_are_exact() -> None:
+    machine = learner()
+    with pytest.raises(TournamentRefusedError, match="too many positions"):
+        tournament_start(user=None, entries=[machine.slug, "random"], games=10, seed=1, enqueue=False)
+    assert not Tournament.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_match_opens_the_boxes_that_it_meets_and_teaches() -> None:
+    machine, who = learner(Side.SECOND, "hexapawn-rl"), guest()
+    seated = room_create(person=who, game=GAME.slug, opponent="machine", machine=machine.slug, side=Side.FIRST)
+    play_out(seated.room.code, who)
+    assert Room.objects.count() == 1
+    assert Box.objects.filter(machine=machine).count() >= 2
+    machine.refresh_from_db()
+    assert machine.n_games == 1
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_its_pages_say_what_is_a_sample(client: Client) -> None:
+    owner = user()
+    machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="hexapawn-rl")
+    machine = trained(machine, 20)
+    client.force_login(owner)
+    page = client.get(machine.get_absolute_url()).content.decode()
+    assert "too many positions to work it out exactly" in page
+    assert "Perfect play" not in page
+    run = machine.runs.get()
+    run_page = client.get(f"/runs/{run.pk}").content.decode()
+    assert "Tried out against" in run_page
+    assert '<option value="perfect"' not in run_page
+    table = client.get(f"/runs/{run.pk}/curve.csv")
+    assert table.status_code == 200
+    start = client.get(f"/machines/{machine.pk}/train").content.decode()
+    assert '<option value="win-block">' in start
+    assert '<option value="perfect">' not in start
+    gallery = box_gallery(machine)
+    assert len(gallery["boxes"]) == machine.boxes.count()
+    assert all(box[-1] is None for box in gallery["boxes"])
+    for url in (
+        f"/machines/{machine.pk}/boxes",
+        f"/machines/compare?machine={machine.pk}",
+        f"/api/machines/{machine.pk}/strength",
+    ):
+        assert client.get(url).status_code == 200
+    start_box = GAME.encode_short(GAME.initial_position())
+    assert why_view(machine, start_box)["box_position"] == f"{start_box}:1"
+    detail = client.get(f"/api/machines/{machine.pk}/boxes/{start_box}")
+    assert detail.status_code == 200
