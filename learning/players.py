@@ -204,8 +204,8 @@ class MachinePlayer(SeatPlayer):
     def _locked(self, seat: Seat) -> Machine | None:
         """The seat's machine, locked; ``None`` if it has been deleted since it was read.
 
-        The other one of the match is locked with it, as the end of the match locks both. Locked one after the other they
-        would not be in ascending order, and two matches could wait for each other.
+        The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
+        they would not be in ascending order, and two matches could wait for each other.
         """
         sitting = dict(MachineSeat.objects.filter(seat__match=seat.match_id).values_list("seat_id", "machine_id"))
         return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
