@@ -5,8 +5,11 @@ from typing import Any
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+from games.rules.romgon.rules import ROMGONS
 
-GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in (NoughtsAndCrosses(),)}
+_GAMES: tuple[Game[Any, Any], ...] = (NoughtsAndCrosses(), *ROMGONS)
+
+GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in _GAMES}
 """By slug, variants included; the usual game of a family stands before its variants."""
 
 
