@@ -13,7 +13,7 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
-from games.rules.errors import IllegalMoveError
+from games.rules.errors import IllegalMoveError, InvalidPositionError
 
 
 class Side(IntEnum):
@@ -159,6 +159,18 @@ class Game(ABC, Generic[PositionT, MoveT]):
         Raises:
             InvalidPositionError: the text is not a position that this game can reach.
         """
+
+    def decode_as(self, text: str, side: Side) -> PositionT:
+        """The position that a text stands for where ``side`` is to move; the text may leave that out.
+
+        Raises:
+            InvalidPositionError: the text is not a position that this game can reach, or it is the other side's turn.
+        """
+        position = self.decode(text)
+        if self.side_to_move(position) is not side:
+            names = self.layout.role_names
+            raise InvalidPositionError(f"in {text!r} {names[side.other]} are to move, not {names[side]}")
+        return position
 
     @abstractmethod
     def format_move(self, move: MoveT) -> str:
