@@ -8,7 +8,7 @@ from learning.api import machines as api_machines
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import exchange, lab, pages, runs, schedules, tournaments
+from learning.views import advice, exchange, lab, pages, runs, schedules, tournaments
 
 # Advice; served without the rest of Django where the server allows (menace_site/open_endpoints.py)
 open_urlpatterns = [
@@ -20,6 +20,7 @@ open_urlpatterns = [
 urlpatterns = [
     *open_urlpatterns,
     path("", pages.lobby, name="lobby"),
+    path("ai", advice.advice, name="advice"),
     path("account", pages.account, name="account"),
     path("machines/<int:machine_id>", pages.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),

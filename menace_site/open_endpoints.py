@@ -52,7 +52,7 @@ class OpenEndpoints:
 
     A body is kept up to one byte more than ``max_bytes``, by which the view sees that it is too large, and thrown away
     up to ``drain_bytes`` more, so that who sends it gets to read the answer. Bodies that are ``is_slow`` have a thread
-    of their own, so that the others never wait for them.
+    of their own, so that the others never wait for them; ``warm_up`` is called in it once something is asked.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class OpenEndpoints:
         max_bytes: int,
         drain_bytes: int,
         is_slow: Callable[[bytes], bool],
+        warm_up: Callable[[], None],
         n_threads: int,
     ) -> None:
         self.otherwise = otherwise
@@ -70,6 +71,7 @@ class OpenEndpoints:
         self.max_bytes = max_bytes
         self.drain_bytes = drain_bytes
         self.is_slow = is_slow
+        self.warm_up: Callable[[], None] | None = warm_up
         self.quick, self.slow = Desk("quick", n_threads, most=200), Desk("slow", 1, most=4)
         view: Any = _view
         for middleware in (CommonMiddleware, SecurityMiddleware):
@@ -77,6 +79,9 @@ class OpenEndpoints:
         self.view: Callable[[HttpRequest], HttpResponse] = view
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.warm_up is not None:  # the first request of this process, which is seldom one of ours
+            self.slow.threads.submit(self.warm_up)
+            self.warm_up = None
         match = self._match(scope)
         if match is None:
             await self.otherwise(scope, receive, send)

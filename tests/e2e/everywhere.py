@@ -282,6 +282,7 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "machine-peek": machine_peek,
     "box": box_page,
     "about": plain("/about"),
+    "advice": plain("/ai"),
     "login": plain("/login"),
     "login-wrong": wrong_login,
     "login-locked": locked,
