@@ -283,6 +283,15 @@ MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
+# Advice (/api/ai/)
+
+# Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.
+AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
+# Requests that a web process answers at once.
+AI_THREADS = env.int("AI_THREADS", default=4)
+# A deep search answers with what it has found by then.
+AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
+
 # Files
 
 STATIC_URL = "static/"
@@ -326,6 +335,8 @@ REST_FRAMEWORK = {
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
         # Sockets opened from an address: every page of a machine, a match, a run opens one, and again after a break.
         "socket": env.str("THROTTLE_SOCKET", default="600/min"),
+        # Advice, by address.
+        "ai": env.str("THROTTLE_AI", default="600/min"),
     },
     # ?format= is a filter of ours: of tournaments, of exports.
     "URL_FORMAT_OVERRIDE": None,
