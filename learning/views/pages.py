@@ -191,7 +191,7 @@ def lesson_line(lesson: Lesson) -> dict[str, Any]:
         sentence = (
             f"Trained {games:,} games: {lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
         )
-        address = reverse("run", args=[lesson.run_id])
+        address = None if lesson.run_id is None else reverse("run", args=[lesson.run_id])
         return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
