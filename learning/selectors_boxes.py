@@ -52,21 +52,19 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
     }
 
 
-def box_list_view(machine: Machine) -> list[dict[str, Any]]:
-    """Every box of a machine in order of play."""
-    cabinet = machine.cabinet
-    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
-
-
-def box_gallery(machine: Machine) -> dict[str, Any]:
-    """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
+def box_wall(machine: Machine) -> dict[str, Any]:
+    """Every box of a machine in order of play, packed: what many share is said once, so 10,000 are a short page."""
     printed, slots, pieces = _printed(machine.cabinet)
-    visits = visit_probabilities(machine)
     rows = machine.boxes.order_by("ply", "position").values_list(
         "position", "move_number", "ply", "start", "beads", "draws"
     )
-    boxes = [(*row, *printed[row[0]], visits.get(row[0], 0.0)) for row in rows]
-    return {"slots": slots, "pieces": pieces, "boxes": boxes}
+    return {"slots": slots, "pieces": pieces, "boxes": [(*row, *printed[row[0]]) for row in rows]}
+
+
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """The wall, and how likely a game against random play is to open each box."""
+    wall, visits = box_wall(machine), visit_probabilities(machine)
+    return {**wall, "boxes": [(*row, visits.get(row[0], 0.0)) for row in wall["boxes"]]}
 
 
 @lru_cache(maxsize=32)

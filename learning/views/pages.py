@@ -61,7 +61,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return _not_found(request, error)
-    boxes = selectors_boxes.box_list_view(machine)
+    wall = selectors_boxes.box_wall(machine)
     preset = PRESETS.get(machine.preset)
     context = {
         "machine": {
@@ -75,14 +75,14 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "losses": machine.n_losses,
             "owner_name": machine.owner.get_username() if machine.owner else "",
             "level": machine.level,
-            "beads": sum(sum(box["beads"]) for box in boxes),
-            "n_boxes": len(boxes),
+            "beads": sum(sum(beads) for _, _, _, _, beads, *_ in wall["boxes"]),
+            "n_boxes": len(wall["boxes"]),
             "game": machine.game,
             "role": machine.rules.layout.roles[machine.side],
             "other_role": machine.rules.layout.roles[Side(machine.side).other],
         },
         "strength": selectors_strength.machine_strength(machine),
-        "boxes": boxes,
+        "packed": wall,
         "game": game_view(machine.rules),
         "drawn": selectors_boxes.draw_last(machine),
         "is_master": is_master(request.user, machine),
