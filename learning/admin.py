@@ -107,6 +107,8 @@ def _cause_link(lesson: Lesson) -> str:
     if lesson.match is not None:
         url = reverse("admin:games_match_change", args=[lesson.match.pk])
         return format_html('{}: <a href="{}">match {}</a>', lesson.get_kind_display(), url, lesson.match)
+    if lesson.run is None:  # it was another machine's, and went with it
+        return lesson.get_kind_display()
     url = reverse("admin:learning_trainingrun_change", args=[lesson.run_id])
     return format_html('{}: <a href="{}">{}</a>', lesson.get_kind_display(), url, lesson.run)
 

@@ -25,16 +25,9 @@ class MachineQuotaError(PlayError):
 
 
 class MachineBusyError(PlayError):
-    """This machine is in training, or another one trains against it. Wait, or cancel the training first."""
+    """This machine is being trained. Wait, or cancel the training first."""
 
     code = "machine_busy"
-    status = 409
-
-
-class MachineTaughtError(PlayError):
-    """Another machine learnt while this one was trained, and its history needs that. Reset or delete that one first."""
-
-    code = "machine_taught"
     status = 409
 
 

@@ -204,8 +204,14 @@ class RunStage(models.Model):
     number = models.PositiveSmallIntegerField(help_text="0 for the first.")
     opponent = models.SlugField(max_length=40, help_text="A fixed opponent, or 'machine'.")
     opponent_machine = models.ForeignKey(
-        Machine, null=True, blank=True, on_delete=models.CASCADE, related_name="stages_against"
+        Machine,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="stages_against",
+        help_text="While it exists.",
     )
+    opponent_name = models.CharField(max_length=80, blank=True, help_text="What a machine was called at the start.")
     opponent_learns = models.BooleanField(default=False)
     n_games = models.PositiveBigIntegerField()
 
@@ -216,13 +222,18 @@ class RunStage(models.Model):
             models.CheckConstraint(name="stage_has_games", condition=Q(n_games__gte=1)),
             models.CheckConstraint(
                 name="stage_opponent_machine",
-                condition=Q(opponent="machine", opponent_machine__isnull=False)
+                condition=Q(opponent="machine")
                 | ~Q(opponent="machine") & Q(opponent_machine__isnull=True, opponent_learns=False),
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.n_games:,} games against {self.opponent_machine or self.opponent}"
+        return f"{self.n_games:,} games against {self.opponent_name or self.opponent}"
+
+    @property
+    def is_without_opponent(self) -> bool:
+        """Whether the machine to play against has been deleted."""
+        return self.opponent == "machine" and self.opponent_machine_id is None
 
 
 class CurvePoint(models.Model):
@@ -263,7 +274,14 @@ class Lesson(models.Model):
     number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson, without gaps.")
     kind = models.CharField(max_length=8, choices=LessonKind)
     match = models.ForeignKey(Match, null=True, blank=True, on_delete=models.PROTECT, related_name="lessons")
-    run = models.ForeignKey(TrainingRun, null=True, blank=True, on_delete=models.CASCADE, related_name="lessons")
+    run = models.ForeignKey(
+        TrainingRun,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="lessons",
+        help_text="While it exists: it goes with the machine that was trained, and what its opponent learnt stays.",
+    )
     n_wins = models.PositiveBigIntegerField(default=0)
     n_draws = models.PositiveBigIntegerField(default=0)
     n_losses = models.PositiveBigIntegerField(default=0)
@@ -278,7 +296,7 @@ class Lesson(models.Model):
             ),
             models.CheckConstraint(
                 name="lesson_has_one_cause",
-                condition=Q(kind="training", run__isnull=False, match__isnull=True)
+                condition=Q(kind="training", match__isnull=True)
                 | Q(kind__in=["match", "refill"], run__isnull=True, match__isnull=False),
             ),
         ]

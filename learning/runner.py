@@ -161,11 +161,21 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
         machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
         claim = run.lease_until
         run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
-    except (MachineNotFoundError, TrainingRun.DoesNotExist):
+    except MachineNotFoundError:
+        # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
+        ours = TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, lease_until=run.lease_until)
+        still_ours = ours.first()
+        if still_ours is None:
+            raise RunLostError from None
+        return still_ours
+    except TrainingRun.DoesNotExist:
         raise RunLostError from None
     if run.status != RunStatus.RUNNING or run.lease_until != claim:
         raise RunLostError
-    if not machine.learns:
+    if stage.is_without_opponent:
+        run.cancel_requested = True
+        run.error = f"{stage.opponent_name} was deleted, so training against it stopped."
+    elif not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     points: list[CurvePoint] = []
     if not run.cancel_requested:

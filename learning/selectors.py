@@ -11,7 +11,7 @@ from games.rules.base import Side
 from learning.exceptions import MachineNotFoundError
 from learning.machines.registry import HOUSE, house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
-from learning.models import Lesson, LessonKind, Machine, MachineSeat
+from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
 
 def machine_find(ref: str) -> Machine:
@@ -101,6 +101,9 @@ def machine_loss(machine: Machine) -> dict[str, int]:
         "boxes": machine.boxes.count(),
         "runs": machine.runs.count(),
         "matches": machine.machine_seats.count(),
+        "stopped": TrainingRun.objects.filter(stages__opponent_machine=machine, finished_at__isnull=True)
+        .distinct()
+        .count(),
     }
 
 

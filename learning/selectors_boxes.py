@@ -60,14 +60,8 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
     }
 
 
-def box_list_view(machine: Machine) -> list[dict[str, Any]]:
-    """Every box of a machine in order of play."""
-    cabinet = machine.cabinet
-    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
-
-
-def box_gallery(machine: Machine) -> dict[str, Any]:
-    """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
+def box_wall(machine: Machine) -> dict[str, Any]:
+    """Every box of a machine in order of play, packed: what many share is said once, so 10,000 are a short page."""
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
             "position", "move_number", "ply", "start", "beads", "draws"
@@ -78,9 +72,16 @@ def box_gallery(machine: Machine) -> dict[str, Any]:
         printed, slots, pieces = _printed_all(cabinet)
     else:
         printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
-    visits = visit_probabilities(machine)
-    boxes = [(*row, *printed[row[0]], None if visits is None else visits.get(row[0], 0.0)) for row in rows]
-    return {"slots": slots, "pieces": pieces, "boxes": boxes}
+    return {"slots": slots, "pieces": pieces, "boxes": [(*row, *printed[row[0]]) for row in rows]}
+
+
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """The wall, and how likely a game against random play is to open each box (``None`` where nobody knows)."""
+    wall, visits = box_wall(machine), visit_probabilities(machine)
+    return {
+        **wall,
+        "boxes": [(*row, None if visits is None else visits.get(row[0], 0.0)) for row in wall["boxes"]],
+    }
 
 
 def has_drawings(machine: Machine) -> bool:

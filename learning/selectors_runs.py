@@ -56,7 +56,7 @@ def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
 def stage_sentence(stage: RunStage) -> str:
     """So many games against whom."""
     other = stage.opponent_machine
-    who = other.name if other else OPPONENTS[stage.opponent].name.lower()
+    who = other.name if other else stage.opponent_name or OPPONENTS[stage.opponent].name.lower()
     learns = ", which learns too" if stage.opponent_learns else ""
     return f"{stage.n_games:,} games against {who}{learns}"
 

@@ -310,7 +310,7 @@ class RunStageSerializer(serializers.Serializer[Any]):
     """One opponent of a run."""
 
     opponent = serializers.CharField(help_text="A fixed opponent, or 'machine'.")
-    machine = serializers.IntegerField(allow_null=True)
+    machine = serializers.IntegerField(allow_null=True, help_text="Null also for one that has been deleted since.")
     learns = serializers.BooleanField()
     games = serializers.IntegerField()
 

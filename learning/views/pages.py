@@ -60,7 +60,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return _not_found(request, error)
-    boxes = selectors_boxes.box_list_view(machine)
+    wall = selectors_boxes.box_wall(machine)
     learns_for_us = machine.learns and is_master(request.user, machine)
     preset = PRESETS.get(machine.preset)
     context = {
@@ -75,14 +75,14 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "losses": machine.n_losses,
             "owner_name": machine.owner.get_username() if machine.owner else "",
             "level": machine.level,
-            "beads": sum(sum(box["beads"]) for box in boxes),
-            "n_boxes": len(boxes),
+            "beads": sum(sum(beads) for _, _, _, _, beads, *_ in wall["boxes"]),
+            "n_boxes": len(wall["boxes"]),
             "game": machine.game,
             "role": machine.rules.layout.roles[machine.side],
             "other_role": machine.rules.layout.roles[Side(machine.side).other],
         },
         "strength": selectors_strength.machine_strength(machine),
-        "boxes": boxes,
+        "packed": wall,
         "game": game_view(machine.rules),
         "drawn": selectors_boxes.draw_last(machine),
         "has_drawings": selectors_boxes.has_drawings(machine),
@@ -206,7 +206,7 @@ def lesson_line(lesson: Lesson) -> dict[str, Any]:
         sentence = (
             f"Trained {games:,} games: {lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
         )
-        address = reverse("run", args=[lesson.run_id])
+        address = None if lesson.run_id is None else reverse("run", args=[lesson.run_id])
         return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]

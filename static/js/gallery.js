@@ -1,6 +1,7 @@
 /** The gallery: all boxes of a machine, those of one kind, and how they were at any time. */
 
 import { pageData } from "./dom.js";
+import { unpack } from "./packed.js";
 import { TimeMachine } from "./timemachine.js";
 import { Wall } from "./wall.js";
 import { count, ordinal } from "./words.js";
@@ -14,28 +15,10 @@ const SURE = 0.95;
 const page = document.querySelector("[data-machine]");
 const game = pageData("game");
 const drawn = pageData("drawn");
-const packed = pageData("packed");
 const title = document.getElementById("title").textContent;
 const only = document.getElementById("only");
 const move = document.getElementById("move");
 const root = document.getElementById("wall");
-
-/** A box of the packed list; what a picture needs is unpacked when it is asked for. */
-class PackedBox {
-  constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit]) {
-    Object.assign(this, { position, move_number: moveNumber, ply, start, beads, draws, pieces: board, places: slots, visit });
-    this.now = { beads, draws, visit };
-    this.url = `/machines/${page.dataset.machine}/boxes/${position}`;
-  }
-
-  get board() {
-    return this.pieces.map((piece) => packed.pieces[piece]);
-  }
-
-  get slots() {
-    return this.places.map((slot) => packed.slots[slot]);
-  }
-}
 
 const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
 const changed = ({ beads, start }) => sum(beads.map((n, at) => Math.abs(n - start[at])));
@@ -53,7 +36,7 @@ const KINDS = {
   unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
 };
 
-const boxes = packed.boxes.map((row) => new PackedBox(row));
+const boxes = unpack(pageData("packed"), page.dataset.machine);
 const moves = [...new Set(boxes.map((box) => box.move_number))].sort((a, b) => a - b);
 move.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, number)));
 const wanted = new URLSearchParams(location.search);

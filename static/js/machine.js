@@ -1,6 +1,7 @@
 /** A machine's page: the wall of boxes, live while the machine plays or trains. */
 
 import { pageData } from "./dom.js";
+import { unpack } from "./packed.js";
 import { Socket } from "./socket.js";
 import { Wall } from "./wall.js";
 import { figure } from "./words.js";
@@ -8,7 +9,8 @@ import { figure } from "./words.js";
 const page = document.querySelector("[data-machine]");
 const game = pageData("game");
 const title = document.querySelector("h1").textContent;
-const wall = new Wall(document.getElementById("wall"), game.layout ?? game, pageData("boxes"), pageData("drawn"), title);
+const boxes = unpack(pageData("packed"), page.dataset.machine);
+const wall = new Wall(document.getElementById("wall"), game.layout ?? game, boxes, pageData("drawn"), title);
 const live = document.getElementById("live");
 let isBack = false;
 
@@ -38,7 +40,8 @@ async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  wall.update(JSON.parse(fresh.getElementById("boxes").textContent), JSON.parse(fresh.getElementById("drawn").textContent));
+  const now = unpack(JSON.parse(fresh.getElementById("packed").textContent), page.dataset.machine);
+  wall.update(now, JSON.parse(fresh.getElementById("drawn").textContent));
   for (const place of page.querySelectorAll("[data-total]")) {
     place.textContent = fresh.querySelector(`[data-total="${place.dataset.total}"]`).textContent;
   }

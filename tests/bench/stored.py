@@ -108,8 +108,8 @@ def api_run() -> Iterator[Figure]:
     try:
         assert processes.wait_until(lambda: bool(app.control.ping(timeout=0.5)), timeout_s=60), "no worker answers"
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {_token()}"}
-        _run_by_api(address, headers, 1000)  # the worker's first has to import and to compile
-        _run_by_api(address, headers, 1000)
+        for _ in range(8):  # until each process of its pool has imported and compiled what it needs
+            _run_by_api(address, headers, 1000)
         for games, target_s in ((50_000, 0.5), (1_000_000, 1.0)):
             seconds = [_run_by_api(address, headers, games) for _ in range(N_RUNS)]
             yield Figure(

@@ -10,15 +10,12 @@ from games.rules.base import Side
 from learning import services
 from learning.access import machine_for, machines_visible, run_for, runs_visible
 from learning.exceptions import (
-    MachineBusyError,
     MachineNotFoundError,
     MachineQuotaError,
-    MachineTaughtError,
     NotYourMachineError,
     RunNotFoundError,
 )
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.runner import run_claim, run_execute
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_strength import machine_strength
 from learning.services import Stage, training_run_start
@@ -192,34 +189,6 @@ def test_a_deleted_machine_takes_everything_of_its_own_and_leaves_its_matches(pe
     assert (state["status"], state["seats"][1]["machine"]) == ("playing", None)
     ended = play(going_on, guest(2), state["legal_moves"][0])
     assert (ended["status"], ended["outcome"]["winner"]) == ("finished", "X"), "nobody is left to answer"
-
-
-def test_neither_reset_nor_deleted_while_it_is_trained_or_trained_against(people: dict[str, Any]) -> None:
-    owner = people["owner"]
-    first, second = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)
-    run = training_run_start(machine=first.slug, stages=[Stage(second.slug, 10)], seed=1, enqueue=False)
-    for busy in (first, second):
-        for service in (services.machine_reset, services.machine_delete):
-            with pytest.raises(MachineBusyError):
-                service(user=owner, machine_id=busy.pk)
-    services.training_run_stop(user=owner, run_id=run.pk)
-    services.machine_delete(user=owner, machine_id=second.pk)
-    services.machine_delete(user=owner, machine_id=first.pk)
-
-
-def test_whoever_taught_another_is_not_deleted_before_it(people: dict[str, Any]) -> None:
-    owner = people["owner"]
-    teacher, pupil = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)
-    run = training_run_start(machine=teacher.slug, stages=[Stage(pupil.slug, 50, True)], seed=1, enqueue=False)
-    claimed = run_claim(run.pk)
-    assert claimed is not None
-    run_execute(claimed)
-    with pytest.raises(MachineTaughtError):
-        services.machine_delete(user=owner, machine_id=teacher.pk)
-    assert ledger_errors() == []
-    services.machine_reset(user=owner, machine_id=pupil.pk)
-    services.machine_delete(user=owner, machine_id=teacher.pk)
-    assert ledger_errors() == []
 
 
 def test_nobody_makes_another_ones_machine_learn(people: dict[str, Any]) -> None:

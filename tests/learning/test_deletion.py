@@ -10,8 +10,14 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
-from learning.models import Machine, Schedule, TrainingRun
-from learning.services import Stage, machine_delete
+from games.rules.base import Side
+from learning.exceptions import MachineBusyError
+from learning.models import Lesson, Machine, RunStatus, Schedule, TrainingRun
+from learning.runner import Pace, run_chunk, run_claim, run_execute
+from learning.selectors import machine_loss
+from learning.selectors_boxes import boxes_at, ledger_errors
+from learning.selectors_runs import stage_sentence
+from learning.services import Stage, machine_delete, machine_reset, training_run_start
 from learning.services_schedules import Timing, schedule_create, schedule_fire
 from menace_site.processes import wait_until
 from tests.factories import guest, machine, play, room, user
@@ -67,3 +73,99 @@ def test_a_machine_that_has_to_open_a_box_while_it_is_deleted_resigns() -> None:
     state = while_it_is_deleted(learner, lambda: play(seated, guest(), "5"))
     assert state["status"] == "finished"
     assert state["outcome"]["winner"] == "X"
+
+
+def run_of(learner: Machine, *stages: Stage, seed: int = 1) -> TrainingRun:
+    run = training_run_start(machine=learner.slug, stages=stages, seed=seed, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+def boss() -> Any:
+    return user("boss", is_staff=True)
+
+
+@pytest.mark.django_db
+def test_a_finished_run_keeps_the_name_of_an_opponent_that_was_deleted() -> None:
+    learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
+    run = run_execute(run_of(learner, Stage(opponent.slug, 10), Stage("random", 5)))
+    machine_delete(user=boss(), machine_id=opponent.pk)
+    run.refresh_from_db()
+    assert (run.status, run.games_done) == (RunStatus.FINISHED, 15)
+    said = [stage_sentence(stage) for stage in run.stages.all()]
+    assert said == ["10 games against Old friend", "5 games against random"]
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_a_run_stops_where_it_comes_to_an_opponent_that_was_deleted() -> None:
+    learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
+    run = run_chunk(run_of(learner, Stage("random", 10), Stage(opponent.slug, 10)), Pace(n_games=4))
+    assert machine_loss(opponent)["stopped"] == 1
+    machine_delete(user=boss(), machine_id=opponent.pk)
+    run = run_execute(run)
+    assert (run.status, run.games_done) == (RunStatus.CANCELLED, 10)
+    assert run.error == "Old friend was deleted, so training against it stopped."
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_who_taught_another_goes_and_what_the_other_learnt_stays() -> None:
+    teacher, pupil = machine(Side.FIRST), machine(Side.SECOND)
+    run_execute(run_of(teacher, Stage(pupil.slug, 50, learns=True)))
+    own = Lesson.objects.filter(machine=pupil).count()
+    beads = boxes_at(pupil, own)
+    machine_delete(user=boss(), machine_id=teacher.pk)
+    assert not TrainingRun.objects.exists()
+    lessons = Lesson.objects.filter(machine=pupil)
+    assert set(lessons.values_list("kind", "run")) == {("training", None)}
+    assert lessons.count() == own > 0
+    assert boxes_at(pupil, own) == beads != boxes_at(pupil, 0)
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_what_a_deleted_run_taught_is_told_on_page_api_and_in_the_admin(client: Any) -> None:
+    teacher, pupil = machine(Side.FIRST), machine(Side.SECOND)
+    run_execute(run_of(teacher, Stage(pupil.slug, 50, learns=True)))
+    staff = user("admin", is_staff=True, is_superuser=True)
+    machine_delete(user=staff, machine_id=teacher.pk)
+    box = pupil.boxes.exclude(changes=None)[0]
+    client.force_login(staff)
+    for address in (
+        pupil.get_absolute_url(),
+        box.get_absolute_url(),
+        f"/api/machines/{pupil.pk}/boxes/{box.position}",
+        f"/admin/learning/box/{box.pk}/change/",
+        "/admin/learning/lesson/",
+    ):
+        assert client.get(address).status_code == 200, address
+
+
+@pytest.mark.django_db
+def test_a_machine_in_training_is_not_reset_and_its_deletion_ends_the_training() -> None:
+    learner, opponent, pupil = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
+    run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(pupil.slug, 100, learns=True)), Pace(n_games=10))
+    staff = boss()
+    for busy in (learner, pupil):
+        with pytest.raises(MachineBusyError):
+            machine_reset(user=staff, machine_id=busy.pk)
+    machine_reset(user=staff, machine_id=opponent.pk)
+    machine_delete(user=staff, machine_id=learner.pk)
+    assert run_execute(run).pk == run.pk, "the worker drops it without a word"
+    assert not TrainingRun.objects.exists()
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("who", ["the learner", "the opponent"])
+def test_a_chunk_that_waits_while_a_machine_is_deleted(who: str) -> None:
+    learner, opponent = machine(Side.FIRST), machine(Side.SECOND)
+    run = run_chunk(run_of(learner, Stage(opponent.slug, 100_000)), Pace(n_games=10))
+    doomed = learner if who == "the learner" else opponent
+    after = while_it_is_deleted(doomed, lambda: run_execute(run))
+    assert isinstance(after, TrainingRun)
+    if doomed == opponent:
+        assert (after.status, after.games_done) == (RunStatus.CANCELLED, 10)
+    assert ledger_errors() == []

@@ -244,7 +244,7 @@ class TestLook:
     def test_the_gallery_packs_what_the_wall_shows(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
-        wall = selectors_boxes.box_list_view(learner)
+        wall = [selectors_boxes.box_view(learner.cabinet, box) for box in learner.boxes.order_by("ply", "position")]
         visits = selectors_strength.visit_probabilities(learner)
         assert len(packed["boxes"]) == len(wall) == 304
         for row, box in zip(packed["boxes"], wall, strict=True):

@@ -9,12 +9,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
+from games.rules.registry import GAMES
 from learning import selectors_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
+from learning.services import machine_create
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
 from tests.games.test_consumers import Socket
 from tests.games.test_pages import page_json
+from tests.learning.race import Race
 
 
 @pytest.mark.django_db
@@ -22,12 +25,23 @@ class TestPages:
     def test_a_machine_shows_every_box_in_order_of_play(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         page = client.get(f"/machines/{learner.pk}")
-        boxes = page_json(page, "boxes")
-        assert len(boxes) == 304
-        assert [box["move_number"] for box in boxes] == sorted(box["move_number"] for box in boxes)
-        assert boxes[0]["board"] == [None] * 9
-        assert [slot["mark"] for slot in boxes[0]["slots"]] == ["A", "B", "E"]
-        assert sum(map(sum, (box["beads"] for box in boxes))) == page.context["machine"]["beads"]
+        packed = page_json(page, "packed")
+        assert len(packed["boxes"]) == 304
+        moves = [move_number for _, move_number, *_ in packed["boxes"]]
+        assert moves == sorted(moves)
+        *_, board, slots = packed["boxes"][0]
+        assert [packed["pieces"][piece] for piece in board] == [None] * 9
+        assert [packed["slots"][slot]["mark"] for slot in slots] == ["A", "B", "E"]
+        assert sum(sum(beads) for _, _, _, _, beads, *_ in packed["boxes"]) == page.context["machine"]["beads"]
+
+    def test_a_page_of_ten_thousand_boxes_is_short(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(GAMES, Race.slug, Race())
+        learner = trained(machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand"))
+        for address in (f"/machines/{learner.pk}", f"/machines/{learner.pk}/boxes"):
+            page = client.get(address, headers={"Accept-Encoding": "gzip"})
+            assert len(page_json(client.get(address), "packed")["boxes"]) > 10_000
+            assert page["Content-Encoding"] == "gzip"
+            assert len(page.content) < 300_000, address
 
     def test_it_tells_its_exact_strength_and_its_last_lessons(self, client: Client) -> None:
         learner = machine(Side.FIRST, "michie-1961")

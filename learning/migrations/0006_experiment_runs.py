@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("learning", "0004_schedules_and_tournaments"),
+        ("learning", "0005_what_stays"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,26 @@
+/** The boxes of a machine as pages carry them: what many share is said once, so that 10,000 are a short page too. */
+
+/** A box of the packed list; what a picture needs is unpacked when it is asked for. */
+class PackedBox {
+  #packed;
+
+  constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit], packed, machine) {
+    this.#packed = packed;
+    Object.assign(this, { position, move_number: moveNumber, ply, start, beads, draws, pieces: board, places: slots, visit });
+    this.now = { beads, draws, visit };
+    this.url = `/machines/${machine}/boxes/${position}`;
+  }
+
+  get board() {
+    return this.pieces.map((piece) => this.#packed.pieces[piece]);
+  }
+
+  get slots() {
+    return this.places.map((slot) => this.#packed.slots[slot]);
+  }
+}
+
+/** The boxes of a packed list, in its order; `machine` is the machine's id. */
+export function unpack(packed, machine) {
+  return packed.boxes.map((row) => new PackedBox(row, packed, machine));
+}
