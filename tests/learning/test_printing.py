@@ -48,7 +48,7 @@ def rectangles(reader: PdfReader, page: int) -> Counter[tuple[float, float]]:
 
 
 class TestSheets:
-    @pytest.mark.parametrize("slug", GAMES)
+    @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.enumerable])
     @pytest.mark.parametrize("side", Side)
     def test_every_box_is_there_once_in_order_of_its_move(self, slug: str, side: Side) -> None:
         cabinet = cabinet_of(side=side, slug=slug)
