@@ -138,6 +138,12 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
         "turn": roles[game.side_to_move(position)] if playing else None,
         "legal_moves": [game.format_move(move) for move in legal],
         "paths": {game.format_move(move): [cells[c].id for c in game.path(move)] for move in legal},
+        "actions": {
+            game.format_move(move): {"kind": game.kind(move), "name": game.describe_move(move)}
+            for move in legal
+            if game.kind(move) != "move"
+        },
+        "notices": dict(game.notices(position)) if playing else {},
         "last_move": plies[-1].move if plies else None,
         "winning_cells": [cells[cell].id for cell in game.winning_cells(position)],
         "outcome": None if not match.is_over else _outcome(match),

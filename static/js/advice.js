@@ -176,7 +176,14 @@ byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
 byId("question").addEventListener("input", draw);
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(byId(button.dataset.copy).textContent);
+    const source = byId(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+    } catch {
+      // Without permission, or without https, the old way still works.
+      getSelection().selectAllChildren(source);
+      document.execCommand("copy");
+    }
     byId("copied").textContent = "Copied.";
   });
 }

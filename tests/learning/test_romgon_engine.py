@@ -195,7 +195,7 @@ class TestCompiledIsReadable:
                 self.same(board, side, options)
 
     def test_four_terms_are_the_same_from_the_other_side_of_the_board(self):
-        # The centre, 3-3 to 3-6, is not where it was after a half turn, and a way counts columns of unequal rows.
+        # The centre, 3-3 to 3-6, does not stay in place, and a way is counted in columns of rows that are not alike.
         rng = random.Random(8)
         for n_pieces in range(2, 40):
             board = random_board(rng, flips=True, n_pieces=n_pieces)
