@@ -119,8 +119,7 @@ def run_execute(
         turn_s: after so many seconds, and a chunk at least, let others have the worker if any wait: the run is free to
             be claimed again.
     """
-    enumerable = run.machine.rules.enumerable
-    pace, told_at, told = Pace(FIRST_CHUNK_GAMES if enumerable else FIRST_CHUNK_GAMES_READABLE), 0.0, -1
+    pace, told_at, told = Pace(_first_chunk(run)), 0.0, -1
     turn_ends = time.monotonic() + turn_s if turn_s is not None else math.inf
     while run.status == RunStatus.RUNNING:
         try:
@@ -147,6 +146,13 @@ def run_execute(
         if run.status == RunStatus.RUNNING and time.monotonic() >= turn_ends and others_wait():
             return _let_go(run)
     return run
+
+
+def _first_chunk(run: TrainingRun) -> int:
+    """How many games to begin with, before a chunk has told how long they take."""
+    machine = Machine.objects.filter(pk=run.machine_id).first()
+    # Without a machine there is no chunk: it finds that out under the lock.
+    return FIRST_CHUNK_GAMES if machine is None or machine.rules.enumerable else FIRST_CHUNK_GAMES_READABLE
 
 
 @transaction.atomic

@@ -28,4 +28,5 @@ def game_get(slug: str) -> Game[Any, Any]:
     try:
         return GAMES[slug]
     except KeyError:
-        raise UnknownGameError(f"{slug!r} is not a game; known: {', '.join(GAMES)}") from None
+        families = ", ".join(slug for slug, game in GAMES.items() if slug == game.family)
+        raise UnknownGameError(f"{slug!r} is not a game; known: {families}, and their variants") from None

@@ -13,6 +13,7 @@ from learning.models import Change, LessonKind, Machine
 from learning.selectors_boxes import ledger_errors
 from learning.services import Stage, machine_create, training_run_start
 from learning.storage import boxes_store, lesson_open, machine_lock, memory_load, table_of
+from learning.training.memory import TouchedBox
 from tests.factories import machine, trained
 from tests.learning.race import Race
 
@@ -25,16 +26,17 @@ def many_boxes(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand")
 
 
-def taught(learner: Machine, beads: int) -> list[int]:
+def taught(learner: Machine, beads: int) -> list[TouchedBox]:
     """Add so many beads everywhere, as a chunk of a run would; the boxes stored."""
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     memory = memory_load(learner)
-    before = memory.copy()
     memory.beads += beads
     memory.draws += 1
     with transaction.atomic():
         (learner,) = machine_lock(learner.pk)
-        return boxes_store(learner, memory, before, lesson_open(learner, LessonKind.TRAINING, run=run))
+        touched = memory.touched()
+        boxes_store(learner, touched, lesson_open(learner, LessonKind.TRAINING, run=run))
+    return touched
 
 
 def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -> None:
