@@ -108,7 +108,10 @@ def timing_sentence(task: PeriodicTask) -> str:
 def _days(text: str) -> str:
     names = ("Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
     numbers = text.split(",")
-    return " and ".join(names[int(n)] for n in numbers) if all(n.isdigit() for n in numbers) else f"days {text}"
+    if not all(n.isdigit() for n in numbers):
+        return f"days {text}"
+    *days, last = [names[int(n)] for n in numbers]
+    return f"{', '.join(days)} and {last}" if days else last
 
 
 def opponents_named(stages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

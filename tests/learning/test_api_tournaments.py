@@ -272,7 +272,7 @@ def test_a_tournament_is_held_watched_called_off_and_deleted_on_its_pages(browse
         ({"opponents": []}, "2 to 32 players"),
         ({"machines": [], "opponents": ["random", "perfect"]}, "at least one of them has to be a machine"),
         ({"machines": ["999999"]}, "999999 is not one of the available choices"),
-        ({"games": 0}, "at least 1"),
+        ({"games": 0}, "At least 1, please"),
     ],
 )
 def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, options: dict[str, Any], words: str) -> None:

@@ -139,6 +139,7 @@ def test_what_is_due_after_a_moment(fields: str, moment: str, due: str) -> None:
         (Timing(every=2, period="days"), "every 2 days"),
         (NIGHTLY, "every day at 03:00 UTC"),
         (Timing(crontab="5 18 * * 1,4"), "on Mondays and Thursdays at 18:05 UTC"),
+        (Timing(crontab="5 18 * * 1,3,5"), "on Mondays, Wednesdays and Fridays at 18:05 UTC"),
         (Timing(crontab="*/10 * * * *"), "at */10 * * * * (crontab, UTC)"),
     ],
 )
