@@ -21,7 +21,7 @@ from learning.machines.menace import Menace, Result
 from learning.machines.registry import house_machine
 from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
 from learning.opponents.base import Opponent
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import LEVELS, OPPONENTS
 from learning.selectors import (
     machine_brief,
     machine_find,
@@ -305,5 +305,5 @@ def players_register() -> None:
     player_register(MachinePlayer())
     for opponent in OPPONENTS.values():
         player_register(OpponentPlayer(opponent))
-    for level, slug in {"easy": "random", "medium": "win-block", "hard": "perfect"}.items():
-        player_register(OpponentPlayer(OPPONENTS[slug], slug=level))
+    for level, opponent in LEVELS.items():
+        player_register(OpponentPlayer(opponent, slug=level))

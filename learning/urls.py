@@ -2,6 +2,7 @@
 
 from django.urls import path, re_path
 
+from learning.api import ai as api_ai
 from learning.api import exchange as api_exchange
 from learning.api import experiments as api_experiments
 from learning.api import machines as api_machines
@@ -10,7 +11,15 @@ from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
 from learning.views import exchange, experiments, lab, pages, play, runs, schedules, tournaments
 
+# Advice; served without the rest of Django where the server allows (menace_site/open_endpoints.py)
+open_urlpatterns = [
+    re_path(r"^api/ai/move/?$", api_ai.AiMoveView.as_view(), name="api-ai-move"),
+    re_path(r"^api/ai/evaluate/?$", api_ai.AiEvaluateView.as_view(), name="api-ai-evaluate"),
+    re_path(r"^api/ai/health/?$", api_ai.AiHealthView.as_view(), name="api-ai-health"),
+]
+
 urlpatterns = [
+    *open_urlpatterns,
     path("", pages.lobby, name="lobby"),
     path("play/<slug:slug>", play.play_page, name="play"),
     path("account", pages.account, name="account"),

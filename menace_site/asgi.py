@@ -14,8 +14,11 @@ from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 import games.routing  # noqa: E402
+import learning.api.ai  # noqa: E402
 import learning.routing  # noqa: E402
+import learning.urls  # noqa: E402
 from menace_site.boundary import BodyLimit, SocketBoundary, close_unknown  # noqa: E402
+from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
@@ -25,7 +28,14 @@ websocket_urlpatterns = [
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES),
+        "http": OpenEndpoints(
+            BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES),
+            learning.urls.open_urlpatterns,
+            max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+            drain_bytes=settings.REQUEST_BODY_MAX_BYTES,
+            is_slow=learning.api.ai.is_slow,
+            n_threads=settings.AI_THREADS,
+        ),
         "websocket": SocketBoundary(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

@@ -277,6 +277,15 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 # How many machines an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
 
+# Advice (/api/ai/)
+
+# Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.
+AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
+# Requests that a web process answers at once.
+AI_THREADS = env.int("AI_THREADS", default=4)
+# A deep search answers with what it has found by then.
+AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
+
 # Files
 
 STATIC_URL = "static/"
@@ -318,6 +327,8 @@ REST_FRAMEWORK = {
         "page": env.str("THROTTLE_PAGE", default="120/min"),
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
+        # Advice, by address.
+        "ai": env.str("THROTTLE_AI", default="600/min"),
     },
     # ?format= is a filter of ours: of tournaments, of exports.
     "URL_FORMAT_OVERRIDE": None,

@@ -196,6 +196,14 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def path(self, move: MoveT) -> tuple[int, ...]:
         """The cells (indices into the layout) that a person touches to play the move."""
 
+    def kind(self, move: MoveT) -> str:
+        """What sort of action a move is, where several touch the same cells: by default all are a ``move``."""
+        return "move"
+
+    def notices(self, position: PositionT) -> Mapping[str, str]:
+        """What the players should be told of a position, such as a check: words by flag; by default nothing."""
+        return {}
+
     def winning_cells(self, position: PositionT) -> tuple[int, ...]:
         """The cells to light up when the game is over; by default none."""
         return ()

@@ -20,14 +20,15 @@ def playthrough_lines(game: Game[Any, Any], moves: Sequence[str]) -> Iterator[st
     position = game.initial_position()
     for text in (*moves, None):
         outcome = game.outcome(position)
-        canonical, symmetry = game.to_canonical(position)
         yield ""
         yield f"position: {game.encode(position)}"
         yield f"side to move: {game.side_to_move(position).name.lower()}"
         yield f"legal moves: {' '.join(map(game.format_move, game.legal_moves(position)))}".rstrip()
-        classes = (",".join(map(game.format_move, c)) for c in game.distinct_moves(position))
-        yield f"distinct moves: {' '.join(classes)}".rstrip()
-        yield f"canonical: {game.encode(canonical)} ({symmetry.name})"
+        if len(game.symmetries) > 1:
+            classes = (",".join(map(game.format_move, c)) for c in game.distinct_moves(position))
+            canonical, symmetry = game.to_canonical(position)
+            yield f"distinct moves: {' '.join(classes)}".rstrip()
+            yield f"canonical: {game.encode(canonical)} ({symmetry.name})"
         if outcome is not None:
             winner = "nobody" if outcome.winner is None else outcome.winner.name.lower()
             yield f"outcome: {winner} ({outcome.termination})"

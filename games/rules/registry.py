@@ -6,8 +6,9 @@ from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.hexapawn.rules import HEXAPAWNS
 from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+from games.rules.romgon.rules import ROMGONS
 
-_GAMES: tuple[Game[Any, Any], ...] = (NoughtsAndCrosses(), *HEXAPAWNS)
+_GAMES: tuple[Game[Any, Any], ...] = (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS)
 
 GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in _GAMES}
 """By slug, variants included; the usual game of a family stands before its variants."""

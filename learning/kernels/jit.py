@@ -15,8 +15,10 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 
 def _sources_checksum() -> str:
-    """A short name for the state of all kernel sources."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    """A short name for the state of all kernel sources, and of the rules that engines have tables of."""
+    root = Path(__file__).parents[2]
+    folders = ("learning/kernels", "learning/engines", "games/rules")
+    sources = sorted(source for folder in folders for source in (root / folder).rglob("*.py"))
     return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 

@@ -8,3 +8,10 @@ OPPONENTS: dict[str, Opponent] = {
     opponent.slug: opponent
     for opponent in (RandomOpponent(), WinBlockOpponent(), PerfectOpponent(), PerfectFastOpponent())
 }
+
+LEVELS: dict[str, Opponent] = {
+    "easy": OPPONENTS["random"],
+    "medium": OPPONENTS["win-block"],
+    "hard": OPPONENTS["perfect"],
+}
+"""By level of difficulty, the weakest first."""

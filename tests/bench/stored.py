@@ -99,11 +99,23 @@ def fifty_thousand_games() -> Iterator[Figure]:
 
 def live_move() -> Iterator[Figure]:
     """From a move sent over the socket to the state with MENACE's answer back, stored and broadcast to the room."""
+    milliseconds = live_moves(site(), N_MATCHES)
+    percentile = statistics.quantiles(milliseconds, n=20)[18]
+    median = statistics.median(milliseconds)
+    yield Figure(
+        "a live move with MENACE's answer",
+        f"{median:.1f} ms (95th percentile {percentile:.1f})",
+        "< 15 ms",
+        median < 15,
+    )
+
+
+def live_moves(address: str, n_matches: int) -> list[float]:
+    """Milliseconds of each move of a person in ``n_matches`` played against MENACE, one after the other."""
     from websockets.sync.client import connect
 
-    address = site()
     milliseconds = []
-    for _ in range(N_MATCHES):
+    for _ in range(n_matches):
         body = json.dumps({"opponent": "menace", "side": "X"}).encode()
         request = urllib.request.Request(f"{address}/api/rooms", body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request) as response:  # our own server
@@ -117,14 +129,7 @@ def live_move() -> Iterator[Figure]:
                 ws.send(json.dumps({"type": "move", "data": move}))
                 state = json.loads(ws.recv())["data"]
                 milliseconds.append(1000 * (time.perf_counter() - begin))
-    percentile = statistics.quantiles(milliseconds, n=20)[18]
-    median = statistics.median(milliseconds)
-    yield Figure(
-        "a live move with MENACE's answer",
-        f"{median:.1f} ms (95th percentile {percentile:.1f})",
-        "< 15 ms",
-        median < 15,
-    )
+    return milliseconds
 
 
 N_BOXES = 10_000

@@ -11,9 +11,12 @@ MAX_PLIES = 1000
 
 
 def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]:
-    """The positions of ``n`` games of uniformly random play, from the start to the end."""
+    """The positions of ``n`` games of uniformly random play, from the start to the end.
+
+    Of a game too large to be listed they are fewer, since its games are long.
+    """
     rng = random.Random(seed)
-    for _ in range(n):
+    for _ in range(n if game.enumerable else max(1, n // 50)):
         positions = [game.initial_position()]
         while (legal := game.legal_moves(positions[-1])) and len(positions) <= MAX_PLIES:
             positions.append(game.apply(positions[-1], rng.choice(legal)))
@@ -21,8 +24,9 @@ def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]
 
 
 def met(game: Game[Any, Any], n: int, seed: int = 0) -> list[Any]:
-    """The different positions met in ``n`` random games, in a fixed order."""
-    return list(dict.fromkeys(position for episode in episodes(game, n, seed) for position in episode))
+    """The different positions met in ``n`` random games, in a fixed order; half of ``n`` if the game is too large."""
+    positions = list(dict.fromkeys(position for episode in episodes(game, n, seed) for position in episode))
+    return positions if game.enumerable else positions[:: max(1, 2 * len(positions) // n)]
 
 
 def refusal(read: Callable[[str], Any], text: str) -> RulesError | None:

@@ -1,0 +1,1 @@
+"""Romgon: rhombuses race across 51 hexes for the other side's home."""

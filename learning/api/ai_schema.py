@@ -1,0 +1,203 @@
+"""What the OpenAPI schema says of advice: shapes, and the examples of the rules of Romgon, section 12."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample
+
+from learning.engines.romgon.answers import LEVELS
+
+JSON = "application/json"
+
+
+def _object(description: str, required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "description": description, "required": required, "properties": properties}
+
+
+def _text(description: str, *choices: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **({"enum": list(choices)} if choices else {}), **more}
+
+
+_NUMBER = {"type": "number"}
+_FLAG = {"type": "boolean"}
+
+_PIECE = _object(
+    "A piece. Fields that are not named here are ignored.",
+    ["color", "type"],
+    color=_text("Whose it is.", "white", "black"),
+    type=_text("Its type; `hexagon` is understood too.", "square", "triangle", "rhombus", "circle", "hexgon"),
+    flipped={**_FLAG, "default": False},
+    rotation={"type": "integer", "default": 0, "description": "In steps of 60 degrees, clockwise; modulo 6."},
+)
+_BOARD = {
+    "description": "Romgon: hex (`row-col`) to piece, null for none. Other games: the text of the position, or a list"
+    " with an entry for each cell.",
+    "oneOf": [
+        {"type": "object", "additionalProperties": {**_PIECE, "nullable": True}},
+        {"type": "string", "example": "X...O...."},
+        {"type": "array", "items": {"type": "string", "nullable": True}},
+    ],
+}
+_QUESTION = _object(
+    "A board and the side that asks.",
+    ["board"],
+    game=_text("Romgon unless another is named.", example="noughts-and-crosses"),
+    board=_BOARD,
+    playerColor=_text("The side to move: in other games than Romgon white is the first player.", "white", "black"),
+    currentPlayer=_text("The same by another name; if both are given, they have to agree.", "white", "black"),
+    flipModeEnabled={**_FLAG, "default": False},
+    difficulty=_text(
+        "How well to play. Beyond `hard` for Romgon only: those search until the time is over.",
+        *LEVELS,
+        default="hard",
+    ),
+    machine={
+        "description": "The id or slug of a machine, which then draws a bead; not in Romgon.",
+        "oneOf": [{"type": "integer"}, {"type": "string"}],
+    },
+)
+_ACTION = _object(
+    "An action, or a move of another game.",
+    [],
+    **{"from": _text("The hex it starts from."), "to": _text("Where it ends; for a flip where it started.")},
+    isCapture=_FLAG,
+    isFlip=_FLAG,
+    captured=_text("The type that is captured."),
+    evaluation={**_NUMBER, "nullable": True},
+    notation=_text("Such as `3-8→3-6`, with ` C` for a capture and ` F` for a flip."),
+    move=_text("In other games than Romgon: the move as the game writes it."),
+    name=_text("In other games than Romgon: the move in words."),
+    probability={**_NUMBER, "description": "With a machine: the chance that it plays this."},
+)
+_ANSWER = _object(
+    "The action to play, and how it compares.",
+    ["move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled"],
+    move={**_ACTION, "nullable": True},
+    evaluation={**_NUMBER, "nullable": True, "description": "That of `move`."},
+    candidateMoves={
+        "type": "array",
+        "items": _ACTION,
+        "description": "Best first: up to five in Romgon, in other games every legal move.",
+    },
+    difficulty={"type": "string", "nullable": True},
+    flipModeEnabled=_FLAG,
+    depth={"type": "integer", "description": "In Romgon: how many actions ahead the search has looked."},
+    box={"type": "object", "nullable": True, "description": "With a machine: the box that it opened."},
+)
+_EVALUATION = _object(
+    "What the board is worth for the side that asks.",
+    ["evaluation", "flipModeEnabled", "legalMoves", "terms", "status"],
+    evaluation={**_NUMBER, "nullable": True},
+    flipModeEnabled=_FLAG,
+    legalMoves={"type": "array", "items": _ACTION},
+    terms={"type": "object", "additionalProperties": _NUMBER},
+    status=_object(
+        "Whether the game is over.",
+        ["over", "winner", "reason", "inCheck"],
+        over=_FLAG,
+        winner={"type": "string", "nullable": True},
+        reason={"type": "string", "nullable": True},
+        inCheck=_FLAG,
+    ),
+)
+_ERROR = _object("A refusal.", ["error"], error={"type": "string"}, detail={"type": "string"})
+
+_ERROR_TEXTS = (
+    "Invalid JSON",
+    "Missing required fields",
+    "Invalid playerColor",
+    "Invalid board",
+    "Invalid flipModeEnabled",
+    "Invalid difficulty",
+)
+_START = {
+    "white": {"0-0": "square", "1-0": "triangle", "2-0": "circle", "3-0": "rhombus"}
+    | {"4-0": "hexgon", "5-0": "triangle", "6-0": "square"},
+    "black": {"6-5": "square", "5-6": "triangle", "4-7": "circle", "3-8": "rhombus"}
+    | {"2-7": "hexgon", "1-6": "triangle", "0-5": "square"},
+}
+START_BOARD = {
+    hex_id: {"color": colour, "type": kind} for colour, army in _START.items() for hex_id, kind in army.items()
+}
+
+
+def _candidate(start: str, end: str, evaluation: float) -> dict[str, Any]:
+    action = {"from": start, "to": end, "isCapture": False, "isFlip": False}
+    return {**action, "evaluation": evaluation, "notation": f"{start}→{end}"}
+
+
+_START_CANDIDATES = [
+    _candidate("4-7", "4-6", 0),
+    _candidate("4-7", "3-7", -2),
+    _candidate("3-8", "3-6", -9),
+    _candidate("2-7", "3-6", -25),
+    _candidate("6-5", "5-5", -25.5),
+]
+
+
+def _asked(name: str, value: dict[str, Any]) -> OpenApiExample:
+    return OpenApiExample(name, value=value, request_only=True)
+
+
+def _answered(name: str, value: dict[str, Any], status: int = 200) -> OpenApiExample:
+    return OpenApiExample(name, value=value, response_only=True, status_codes=[str(status)])
+
+
+_QUESTIONS = [
+    _asked("Romgon, from the start", {"board": START_BOARD, "playerColor": "black", "difficulty": "hard"}),
+    _asked("Noughts and crosses", {"game": "noughts-and-crosses", "board": "X...O....", "difficulty": "hard"}),
+    _asked("A machine draws", {"game": "noughts-and-crosses", "board": ".........", "machine": "menace-first"}),
+]
+_REFUSALS = {
+    (400, JSON): _ERROR,
+    (404, JSON): {**_ERROR, "description": "There is no such machine."},
+    (413, JSON): {**_ERROR, "description": "More than 64 kB."},
+    (429, JSON): {**_ERROR, "description": "Too many from this address; `Retry-After` says when to ask again."},
+}
+_REFUSED = [_answered(text, {"error": text}, 400) for text in _ERROR_TEXTS]
+
+MOVE: dict[str, Any] = {
+    "operation_id": "ai_move",
+    "tags": ["ai"],
+    "auth": [],
+    "request": {JSON: _QUESTION},
+    "responses": {(200, JSON): _ANSWER, **_REFUSALS},
+    "examples": [
+        *_QUESTIONS,
+        _answered(
+            "Romgon, from the start",
+            {
+                "move": _START_CANDIDATES[0],
+                "evaluation": 0,
+                "candidateMoves": _START_CANDIDATES,
+                "difficulty": "hard",
+                "flipModeEnabled": False,
+            },
+        ),
+        *_REFUSED,
+    ],
+}
+EVALUATE: dict[str, Any] = {
+    "operation_id": "ai_evaluate",
+    "tags": ["ai"],
+    "auth": [],
+    "request": {JSON: _QUESTION},
+    "responses": {(200, JSON): _EVALUATION, **_REFUSALS},
+    "examples": [*_QUESTIONS[:2], *_REFUSED],
+}
+HEALTH: dict[str, Any] = {
+    "operation_id": "ai_health",
+    "tags": ["ai"],
+    "auth": [],
+    "responses": {
+        (200, JSON): _object(
+            "The engine answers.",
+            ["status", "depth", "difficulties"],
+            status=_text("Always this.", "ok"),
+            depth={"type": "integer", "description": "How far a search from the start has come in time."},
+            difficulties={"type": "array", "items": {"type": "string"}},
+        ),
+        (429, JSON): _REFUSALS[429, JSON],
+    },
+}

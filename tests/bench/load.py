@@ -1,0 +1,74 @@
+"""A client that asks as fast as it is answered, over a few connections that stay open; a process of its own.
+
+``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS < body``; prints the latencies of all answers in
+milliseconds and how many were no 200, as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+
+
+class Connection(asyncio.Protocol):
+    """Sends the request, waits for the whole answer, sends it again, until the time is over."""
+
+    def __init__(self, request: bytes, ends_at: float, over: asyncio.Future[None]) -> None:
+        self.request, self.ends_at, self.over = request, ends_at, over
+        self.milliseconds: list[float] = []
+        self.n_refused = 0
+        self.answer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        self.answer += data
+        head, blank, body = self.answer.partition(b"\r\n\r\n")
+        if not blank:
+            return
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        if len(body) < length:
+            return
+        now = time.perf_counter()
+        self.milliseconds.append(1000 * (now - self.asked_at))
+        self.n_refused += not head.startswith(b"HTTP/1.1 200")
+        if now < self.ends_at:
+            self._ask()
+        else:
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.over.set_result(None)
+
+    def _ask(self) -> None:
+        self.answer = b""
+        self.asked_at = time.perf_counter()
+        self.transport.write(self.request)
+
+
+async def load(port: int, path: str, n_connections: int, seconds: float, body: bytes) -> dict[str, object]:
+    """Ask for that long; the latencies and the number of refusals."""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    loop = asyncio.get_running_loop()
+    ends_at = time.perf_counter() + seconds
+    connections = [
+        Connection(f"{head}\r\n\r\n".encode() + body, ends_at, loop.create_future()) for _ in range(n_connections)
+    ]
+    for connection in connections:
+        await loop.create_connection(lambda connection=connection: connection, "127.0.0.1", port)  # type: ignore[misc]
+    await asyncio.gather(*(connection.over for connection in connections))
+    return {
+        "milliseconds": [one for connection in connections for one in connection.milliseconds],
+        "n_refused": sum(connection.n_refused for connection in connections),
+    }
+
+
+if __name__ == "__main__":
+    port, path, n_connections, seconds = sys.argv[1:]
+    found = asyncio.run(load(int(port), path, int(n_connections), float(seconds), sys.stdin.buffer.read()))
+    json.dump(found, sys.stdout)

@@ -1,0 +1,223 @@
+"""Advice from outside: bodies of every kind, rates, other origins, and the two roads that lead to the same view."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.test import Client
+from rest_framework.throttling import SimpleRateThrottle
+
+from games.throttles import AddressThrottle
+from menace_site.asgi import application
+
+MOVE, EVALUATE, HEALTH = "/api/ai/move", "/api/ai/evaluate", "/api/ai/health"
+QUESTION = {"game": "noughts-and-crosses", "board": "XX.OO...."}
+LARGE = b"x" * (1 << 20)
+
+
+class Answer:
+    """What came back over ASGI."""
+
+    def __init__(self, start: Any, body: Any) -> None:
+        self.status = start["status"]
+        self.headers = {name.decode(): value.decode() for name, value in start["headers"]}
+        is_json = self.headers.get("content-type") == "application/json"
+        self.body = json.loads(body["body"]) if is_json else None
+
+
+async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: str = "POST", **headers: str) -> Answer:
+    """Ask the application that uvicorn serves."""
+    chunks = body if isinstance(body, list) else [body]
+    given = {"host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+        "client": ("10.0.0.1", 1),
+        "server": ("localhost", 80),
+        "scheme": "http",
+    }
+    request = ApplicationCommunicator(application, scope)
+    for index, chunk in enumerate(chunks):
+        more = index + 1 < len(chunks)
+        await request.send_input({"type": "http.request", "body": chunk, "more_body": more})
+    answer = Answer(await request.receive_output(5), await request.receive_output(5))
+    await request.wait()
+    return answer
+
+
+def through_django(body: bytes = b"", path: str = MOVE, method: str = "post", **headers: str) -> HttpResponse:
+    """Ask Django's own list of addresses."""
+    client = Client(enforce_csrf_checks=True)
+    response: HttpResponse = getattr(client, method)(path, body, content_type="application/json", headers=headers)
+    return response
+
+
+@pytest.fixture
+def rate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three a minute, in one minute that does not pass."""
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"ai": "3/min"})
+    monkeypatch.setattr(AddressThrottle, "timer", lambda self: 60_000_015.0)
+    cache.clear()
+    yield
+    cache.clear()
+
+
+async def test_both_roads_lead_to_the_same_answer_without_a_database() -> None:
+    question = json.dumps(QUESTION).encode()
+    direct = await over_asgi(question)
+    assert direct.status == 200
+    assert direct.body["move"]["move"] == "3"
+    assert direct.body == (await asyncio.to_thread(through_django, question)).json()
+    for path in (MOVE, EVALUATE, f"{MOVE}/"):
+        assert (await over_asgi(question, path)).status == 200
+    assert direct.headers["content-type"] == "application/json"
+    assert direct.headers["x-content-type-options"] == "nosniff"
+    assert int(direct.headers["content-length"]) > 100
+    assert not {"set-cookie", "vary"} & set(direct.headers)
+
+
+async def test_health_needs_no_database() -> None:
+    answer = await over_asgi(path=HEALTH, method="GET")
+    assert (answer.status, answer.body["status"]) == (200, "ok")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"board",
+        b"[]",
+        b'["board"]',
+        b"null",
+        b"5",
+        b'{"board": ',
+        b"\xff\xfe\x00",
+        b'{"board": NaN}',
+        b'{"board": -Infinity}',
+        b'{"board": ' + b"9" * 5000 + b"}",
+        b"[" * 60_000,
+        b'{"board": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+        b'{"a":' * 12_000,
+    ],
+)
+async def test_what_is_no_json_object_is_refused(body: bytes) -> None:
+    answer = await over_asgi(body)
+    assert (answer.status, answer.body) == (400, {"error": "Invalid JSON"})
+    again = await asyncio.to_thread(through_django, body)
+    assert (again.status_code, again.json()) == (400, {"error": "Invalid JSON"})
+
+
+@pytest.mark.parametrize("chunks", [[LARGE], [LARGE[:1000]] * 1000, [LARGE] * 5])
+async def test_a_large_body_is_refused_and_its_sender_gets_to_know(chunks: list[bytes]) -> None:
+    for announced in ({}, {"content_length": str(sum(map(len, chunks)))}):
+        answer = await over_asgi(chunks, **announced)
+        assert (answer.status, answer.body) == (413, {"error": "Request too large"})
+
+
+def test_a_large_body_is_refused_by_django_too() -> None:
+    response = through_django(LARGE)
+    assert (response.status_code, response.json()) == (413, {"error": "Request too large"})
+
+
+async def test_who_leaves_is_not_answered() -> None:
+    scope = {"type": "http", "method": "POST", "path": MOVE, "headers": [], "query_string": b""}
+    request = ApplicationCommunicator(application, scope)
+    await request.send_input({"type": "http.disconnect"})
+    await request.wait()
+    assert await request.receive_nothing()
+
+
+@pytest.mark.parametrize(("path", "method"), [(MOVE, "GET"), (MOVE, "PUT"), (HEALTH, "POST"), (MOVE, "TRACE")])
+async def test_other_methods_are_refused(path: str, method: str) -> None:
+    answer = await over_asgi(path=path, method=method)
+    assert (answer.status, answer.body) == (405, {"error": "Method not allowed"})
+    assert answer.headers["allow"] == ("GET, OPTIONS" if path == HEALTH else "POST, OPTIONS")
+
+
+async def test_a_foreign_host_is_refused() -> None:
+    assert (await over_asgi(json.dumps(QUESTION).encode(), host="elsewhere.example")).status == 400
+
+
+@pytest.mark.usefixtures("rate")
+async def test_an_address_that_asks_too_often_is_told_when_to_come_back() -> None:
+    body = json.dumps(QUESTION).encode()
+    answers = [await over_asgi(body) for _ in range(5)]
+    assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
+    assert answers[-1].headers["retry-after"] == "45"
+    assert answers[-1].body == {"error": "Too many requests. Try again in 45 seconds."}
+    assert (await over_asgi(path=HEALTH, method="GET")).status == 429
+    other = await asyncio.to_thread(through_django, body)  # another address
+    assert other.status_code == 200
+
+
+@pytest.mark.usefixtures("rate")
+async def test_requests_at_the_same_time_are_all_counted() -> None:
+    answers = await asyncio.gather(*(over_asgi(json.dumps(QUESTION).encode()) for _ in range(30)))
+    assert sorted(answer.status for answer in answers) == [200] * 3 + [429] * 27
+
+
+@pytest.mark.usefixtures("rate")
+async def test_a_new_minute_counts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = json.dumps(QUESTION).encode()
+    assert [(await over_asgi(body)).status for _ in range(4)][-1] == 429
+    monkeypatch.setattr(AddressThrottle, "timer", lambda self: 60_000_060.0)
+    assert (await over_asgi(body)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "allowed"),
+    [
+        ([], "https://a.example", None),
+        (["https://a.example"], "https://a.example", "https://a.example"),
+        (["https://a.example"], "https://b.example", None),
+        (["https://a.example"], "null", None),
+        (["*"], "https://b.example", "*"),
+    ],
+)
+async def test_pages_of_other_sites_may_ask_if_the_settings_name_them(
+    origins: list[str], origin: str, allowed: str | None, settings: Any
+) -> None:
+    settings.AI_CORS_ORIGINS = origins
+    asked = await over_asgi(json.dumps(QUESTION).encode(), origin=origin)
+    assert asked.status == 200
+    assert asked.headers.get("access-control-allow-origin") == allowed
+    assert asked.headers.get("vary") == ("Origin" if origins else None)
+    assert "access-control-allow-credentials" not in asked.headers
+    before = await over_asgi(method="OPTIONS", origin=origin, access_control_request_method="POST")
+    assert before.status == 204
+    assert before.headers.get("access-control-allow-origin") == allowed
+    assert before.headers.get("access-control-allow-methods") == ("POST, OPTIONS" if allowed else None)
+
+
+async def test_refusals_can_be_read_by_other_origins_too(settings: Any) -> None:
+    settings.AI_CORS_ORIGINS = ["https://a.example"]
+    answer = await over_asgi(b"", origin="https://a.example")
+    assert answer.status == 400
+    assert answer.headers["access-control-allow-origin"] == "https://a.example"
+
+
+def test_the_schema_has_the_three_with_their_examples(client: Client) -> None:
+    schema = client.get("/api/schema", headers={"accept": "application/vnd.oai.openapi+json"}).json()
+    for path, method in ((MOVE, "post"), (EVALUATE, "post"), (HEALTH, "get")):
+        assert "security" not in schema["paths"][path][method]
+    content = schema["paths"][MOVE]["post"]["responses"]
+    refusals = {
+        example["value"]["error"] for example in content["400"]["content"]["application/json"]["examples"].values()
+    }
+    assert "Invalid board" in refusals
+    assert len(refusals) == 6
+    asked = schema["paths"][MOVE]["post"]["requestBody"]["content"]["application/json"]["examples"]
+    answered = content["200"]["content"]["application/json"]["examples"]
+    assert asked["Romgon,FromTheStart"]["value"]["difficulty"] == "hard"
+    assert answered["Romgon,FromTheStart"]["value"]["evaluation"] == 0

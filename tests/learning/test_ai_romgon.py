@@ -1,0 +1,206 @@
+"""Advice on Romgon against section 12 of its rules: every recorded case, the order of refusals, what is let pass."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from games.rules.romgon.geometry import IDS
+from games.rules.romgon.moves import Options
+from learning.advice import romgon
+from learning.kernels.random_source import RandomSource
+
+VECTORS = json.loads((Path(__file__).parents[1] / "data" / "romgon" / "vectors.json").read_text())
+CASES = {case["id"]: case for case in VECTORS["api"]}
+POSITIONS = {position["id"]: position for position in VECTORS["positions"]}
+MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"
+FIVE = ("move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled")
+
+
+def post(body: Any, path: str = MOVE) -> Any:
+    return Client(enforce_csrf_checks=True).post(path, json.dumps(body), content_type="application/json")
+
+
+def asked(body: Any, path: str = MOVE) -> dict[str, Any]:
+    response = post(body, path)
+    assert response.status_code == 200, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def start(**fields: Any) -> dict[str, Any]:
+    return {"board": POSITIONS["start-black"]["board"], "playerColor": "black", **fields}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_every_recorded_case(case: dict[str, Any]) -> None:
+    response = post(case["request"])
+    assert response.status_code == case["status"]
+    answer = response.json()
+    if case["status"] != 200:
+        assert answer == case["response"]
+    elif "response" in case:
+        assert {key: answer[key] for key in FIVE} == case["response"]
+    else:
+        assert {key: answer[key] for key in case["responseExceptMove"]} == case["responseExceptMove"]
+        assert answer["evaluation"] == answer["move"]["evaluation"]
+        shape = {"from", "to", "isCapture", "isFlip"}
+        assert {key: answer["move"][key] for key in shape} in [
+            {key: move[key] for key in shape} for move in case["moveIsOneOf"]
+        ]
+
+
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_every_recorded_position_is_searched_and_evaluated(position: dict[str, Any]) -> None:
+    for side in ("white", "black"):
+        question = {
+            "board": position["board"],
+            "playerColor": side,
+            "flipModeEnabled": position["flipModeEnabled"],
+        }
+        worth = asked(question, EVALUATE)
+        assert set(worth) == {"evaluation", "flipModeEnabled", "legalMoves", "terms", "status"}
+        assert worth["evaluation"] == position["evaluation"][side]
+        assert worth["terms"] == position["evaluation"][f"{side}Terms"]
+        if side != position["toMove"]:
+            continue
+        assert worth["legalMoves"] == position["legalMoves"]
+        assert worth["status"] == position["status"]
+        for level in ("medium", "hard"):
+            answer = asked({**question, "difficulty": level})
+            assert answer["candidateMoves"] == position["search"][level]
+            assert answer["move"] == (position["search"][level] or [None])[0]
+
+
+def test_refusals_come_in_their_order() -> None:
+    wrong: dict[str, Any] = {
+        "board": {"9-9": 5},
+        "playerColor": "red",
+        "currentPlayer": "white",
+        "flipModeEnabled": "yes",
+        "difficulty": "godlike",
+    }
+    mends = [
+        ("Invalid playerColor", {"playerColor": "white"}),
+        ("Invalid board", {"board": {}}),
+        ("Invalid flipModeEnabled", {"flipModeEnabled": False}),
+    ]
+    assert post({**wrong, "board": None}).json() == {"error": "Missing required fields"}
+    for error, mend in mends:
+        assert post(wrong).json() == {"error": error}
+        wrong |= mend
+    assert post(wrong).json()["error"] == "Invalid difficulty"
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"playerColor": None}, "Missing required fields"),
+        ({"playerColor": None, "currentPlayer": None}, "Missing required fields"),
+        ({"playerColor": "White"}, "Invalid playerColor"),
+        ({"playerColor": ""}, "Invalid playerColor"),
+        ({"playerColor": 1}, "Invalid playerColor"),
+        ({"playerColor": ["white"]}, "Invalid playerColor"),
+        ({"playerColor": {}}, "Invalid playerColor"),
+        ({"currentPlayer": False}, "Invalid playerColor"),
+        ({"board": "board"}, "Invalid board"),
+        ({"board": 0}, "Invalid board"),
+        ({"board": False}, "Invalid board"),
+        ({"board": {"": None}}, "Invalid board"),
+        ({"board": {"7-0": None}}, "Invalid board"),
+        ({"board": {"0-6": None}}, "Invalid board"),
+        ({"board": {"3-4 ": None}}, "Invalid board"),
+        ({"board": {"\u0663-4": None}}, "Invalid board"),
+        ({"board": {"3-4": []}}, "Invalid board"),
+        ({"board": {"3-4": {}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white"}}}, "Invalid board"),
+        ({"board": {"3-4": {"type": "circle"}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": None, "type": "circle"}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": ["white"], "type": "circle"}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white", "type": ["circle"]}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white", "type": ""}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white", "type": "circle", "flipped": 1}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white", "type": "circle", "rotation": True}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white", "type": "circle", "rotation": 1.5}}}, "Invalid board"),
+        ({"board": {"3-4": {"color": "white", "type": "circle", "rotation": "1"}}}, "Invalid board"),
+        ({"flipModeEnabled": 0}, "Invalid flipModeEnabled"),
+        ({"flipModeEnabled": []}, "Invalid flipModeEnabled"),
+        ({"difficulty": ""}, "Invalid difficulty"),
+        ({"difficulty": "Hard"}, "Invalid difficulty"),
+        ({"difficulty": 2}, "Invalid difficulty"),
+        ({"difficulty": ["hard"]}, "Invalid difficulty"),
+        ({"difficulty": {}}, "Invalid difficulty"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_text(fields: dict[str, Any], error: str) -> None:
+    response = post(start(**fields))
+    assert (response.status_code, response.json()["error"]) == (400, error)
+
+
+def test_fields_that_mean_nothing_are_ignored_and_null_is_as_good_as_absent() -> None:
+    board = {
+        hex_id: {**piece, "id": 7, "note": [None], "flipped": None, "rotation": None}
+        for hex_id, piece in start()["board"].items()
+    }
+    question = start(board=board, flipModeEnabled=None, difficulty=None, currentPlayer=None, id="x", machine=5)
+    assert asked(question) == asked(start())
+    assert asked(start(currentPlayer="black")) == asked(start())
+
+
+def test_a_rotation_counts_modulo_six_whatever_its_size() -> None:
+    def turned(rotation: int) -> list[Any]:
+        board = {"3-3": {"color": "white", "type": "triangle", "rotation": rotation}}
+        moves: list[Any] = asked({"board": board, "playerColor": "white"}, EVALUATE)["legalMoves"]
+        return moves
+
+    assert turned(2) == turned(-4) == turned(6 * 10**30 + 2) != turned(3)
+
+
+def test_flipped_counts_in_flip_mode_only() -> None:
+    board = {"3-3": {"color": "white", "type": "triangle", "flipped": True}}
+    question = {"board": board, "playerColor": "white"}
+    assert len(asked(question, EVALUATE)["legalMoves"]) == 3
+    assert len(asked({**question, "flipModeEnabled": True}, EVALUATE)["legalMoves"]) == 7  # six moves and the flip
+
+
+@pytest.mark.parametrize("level", ["easy", "medium", "hard", "expert", "master"])
+@pytest.mark.parametrize("flips", [False, True])
+def test_a_full_board_has_an_answer(level: str, flips: bool) -> None:
+    kinds = ["square", "triangle", "circle", "hexgon"]
+    full = {
+        hex_id: {"color": ("white", "black")[index % 2], "type": kinds[index % 4], "flipped": index % 3 == 0}
+        for index, hex_id in enumerate(IDS)
+    }
+    full["3-0"], full["3-8"] = {"color": "white", "type": "rhombus"}, {"color": "black", "type": "rhombus"}
+    answer = asked({"board": full, "playerColor": "white", "difficulty": level, "flipModeEnabled": flips})
+    assert answer["move"] is None or answer["move"] in answer["candidateMoves"] or level == "easy"
+    assert answer["difficulty"] == level
+
+
+def test_time_that_runs_out_leaves_the_last_depth_that_was_finished() -> None:
+    question = romgon.read_question(start(difficulty="master", flipModeEnabled=True), Options())
+    hurried = romgon.move_answer(question, RandomSource(1), time_limit_s=0)
+    assert 1 <= hurried["depth"] < 4
+    assert hurried["move"] == hurried["candidateMoves"][0]
+    at_leisure = romgon.move_answer(question, RandomSource(1), time_limit_s=600)
+    assert at_leisure["depth"] == 4
+
+
+def test_easy_plays_anything_and_is_as_random_as_its_source() -> None:
+    question = romgon.read_question(start(difficulty="easy"), Options())
+    played = {
+        romgon.move_answer(question, RandomSource(seed), time_limit_s=2)["move"]["notation"] for seed in range(300)
+    }
+    assert len(played) == 13
+
+
+def test_options_count_where_their_game_is_asked_for() -> None:
+    plain, turning = asked(start()), asked(start(game="romgon-turn"), EVALUATE)
+    assert "rotation" not in plain["move"]
+    assert any("rotation" in move for move in turning["legalMoves"])
+    assert asked(start(game="romgon-flip"), EVALUATE)["flipModeEnabled"] is True
+    assert asked(start(game="romgon")) == plain

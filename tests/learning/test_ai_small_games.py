@@ -1,0 +1,193 @@
+"""Advice on games whose boards are text: levels, exact values, machines, and how a board may be said."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from games.rules.base import Side
+from games.rules.registry import GAMES, game_get
+from learning.advice import any_game
+from learning.advice.question import AdviceError
+from learning.kernels.random_source import RandomSource
+from learning.models import Box
+from learning.opponents.perfect import move_values
+from tests.factories import api_with, house, user
+
+pytestmark = pytest.mark.django_db
+
+GAME = game_get("noughts-and-crosses")
+EMPTY = "........."
+MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"
+
+
+def ask(path: str = MOVE, status: int = 200, **fields: Any) -> dict[str, Any]:
+    body = {"game": GAME.slug, "board": EMPTY, **fields}
+    response = Client(enforce_csrf_checks=True).post(path, json.dumps(body), content_type="application/json")
+    assert response.status_code == status, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def refused(**fields: Any) -> str:
+    error: str = ask(status=400, **fields)["error"]
+    return error
+
+
+def test_the_five_keys_and_every_legal_move_with_its_value() -> None:
+    answer = ask(board="XX.OO....")
+    assert answer["move"] == {"move": "3", "name": "top right", "evaluation": 1, "notation": "3"}
+    assert answer["evaluation"] == 1
+    assert (answer["difficulty"], answer["flipModeEnabled"]) == ("hard", False)
+    values = move_values(GAME, GAME.decode("XX.OO...."))
+    shown = {view["move"]: view["evaluation"] for view in answer["candidateMoves"]}
+    assert shown == {GAME.format_move(move): value for move, (value, _) in values.items()}
+    assert [view["evaluation"] for view in answer["candidateMoves"]] == sorted(shown.values(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "board",
+    ["XX.OO....", ["X", "X", None, "O", "O", None, None, None, None], ["X", "X", ".", "O", "O", *"...."]],
+)
+def test_a_board_is_a_text_or_a_list(board: Any) -> None:
+    assert ask(board=board)["move"]["move"] == "3"
+
+
+@pytest.mark.parametrize(("level", "moves"), [("easy", {"3", "6", "7", "8", "9"}), ("medium", {"3"}), ("hard", {"3"})])
+def test_levels_play_as_their_opponents_do(level: str, moves: set[str]) -> None:
+    question = any_game.read_question(GAME, {"board": "XX.OO....", "difficulty": level})
+    played = Counter(any_game.move_answer(question, RandomSource(seed))["move"]["move"] for seed in range(200))
+    assert set(played) == moves
+
+
+@pytest.mark.parametrize("colour", ["white", "X"])
+def test_the_side_that_asks_may_be_named(colour: str) -> None:
+    assert ask(playerColor=colour)["move"] is not None
+    assert ask(currentPlayer=colour, playerColor=colour)["move"] is not None
+
+
+def test_refusals_come_in_their_order_with_their_texts() -> None:
+    wrong = {"board": 5, "playerColor": "red", "flipModeEnabled": 1, "difficulty": "godlike", "machine": []}
+    mends = [
+        ("Invalid playerColor", {"playerColor": None}),
+        ("Invalid board", {"board": EMPTY}),
+        ("Invalid flipModeEnabled", {"flipModeEnabled": None}),
+        ("Invalid difficulty", {"difficulty": "easy"}),
+        ("Invalid machine", {"machine": None}),
+    ]
+    assert refused(**(wrong | {"board": None})) == "Missing required fields"
+    for error, mend in mends:
+        assert refused(**wrong) == error
+        wrong |= mend
+    ask(**wrong)
+
+
+@pytest.mark.parametrize("game", ["chess", 5, None, ["hexapawn"], {}])
+def test_a_game_there_is_none_of_is_refused(game: Any) -> None:
+    if game is not None:  # none said is Romgon
+        assert refused(game=game) == "Invalid game"
+
+
+@pytest.mark.parametrize(
+    "board",
+    ["XX.......", "", "X" * 10_000, "X\0.......", [], ["X"], [1] * 9, [[]] * 9, [{}] * 9, ["Z"] * 9, {}, True, 1.5],
+)
+def test_a_board_that_is_none_is_refused(board: Any) -> None:
+    assert refused(board=board) == "Invalid board"
+
+
+def test_a_board_where_it_is_the_other_sides_turn_is_refused() -> None:
+    assert refused(board="X........", playerColor="white") == "Invalid board"
+    assert ask(board="X........", playerColor="black")["move"] is not None
+
+
+def test_a_finished_game_has_no_move() -> None:
+    answer = ask(board="XXXOO....")
+    assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, 0, [])
+
+
+def test_a_board_is_evaluated_exactly() -> None:
+    answer = ask(EVALUATE, board="XX.OO....")
+    assert set(answer) == {"evaluation", "flipModeEnabled", "legalMoves", "terms", "status"}
+    assert (answer["evaluation"], answer["terms"]) == (1, {"pliesToEnd": 1})
+    assert [view["move"] for view in answer["legalMoves"]] == ["3", "6", "7", "8", "9"]
+    assert answer["status"] == {"over": False, "winner": None, "reason": None, "inCheck": False}
+    over = ask(EVALUATE, board="XXXOO....")
+    assert over["status"] == {"over": True, "winner": "X", "reason": "three_in_a_row", "inCheck": False}
+    assert over["evaluation"] == -1
+
+
+def test_a_machine_draws_a_bead_and_shows_its_box_and_learns_nothing() -> None:
+    machine = house()[Side.FIRST]
+    box = Box.objects.get(machine=machine, position=EMPTY)
+    Box.objects.filter(pk=box.pk).update(beads=[0, 7, 0])
+    answer = ask(machine=machine.slug, board=EMPTY)
+    assert answer["box"]["beads"] == [0, 7, 0]
+    assert answer["box"]["slot"] == 1
+    assert answer["move"]["move"] in answer["box"]["moves"][1]
+    assert len(answer["candidateMoves"]) == 9
+    assert sum(view["probability"] for view in answer["candidateMoves"]) == pytest.approx(1)
+    assert answer["candidateMoves"][0]["probability"] == pytest.approx(1 / 4)
+    assert {"move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled", "box"} <= set(answer)
+    assert answer["difficulty"] is None
+    box.refresh_from_db()
+    assert box.beads == [0, 7, 0]
+    machine.refresh_from_db()
+    assert machine.n_lessons == 0
+    assert ask(machine=machine.pk)["box"] == answer["box"] | {"slot": 1}
+
+
+def test_a_machine_without_a_bead_resigns_and_a_forced_move_opens_no_box() -> None:
+    machine = house()[Side.FIRST]
+    key = GAME.encode(GAME.canonical(GAME.decode("X...O....")))
+    box = Box.objects.get(machine=machine, position=key)
+    Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
+    answer = ask(machine=machine.slug, board="X...O....")
+    assert (answer["move"], answer["evaluation"], answer["box"]["slot"]) == (None, 0, None)
+    forced = ask(machine=machine.slug, board="XOXXOO.XO")
+    assert (forced["move"]["move"], forced["box"]) == ("7", None)
+    assert ask(machine=machine.slug, board="XXXOO....")["move"] is None
+
+
+def test_a_machine_of_the_other_side_is_refused_and_an_unknown_or_hidden_one_is_not_there() -> None:
+    machine = house()[Side.SECOND]
+    assert refused(machine=machine.slug) == "Invalid machine"
+    for nobody in ("nobody", 0, -5, 10**30, "", "a\0b", "\ud800", "x" * 10_000):
+        ask(status=404, machine=nobody)
+    for no_name in (1.5, True, [], {}):
+        assert refused(machine=no_name) == "Invalid machine"
+    owner = user()
+    machine.is_public, machine.owner = False, owner
+    machine.save()
+    ask(status=404, machine=machine.slug, board="X........")
+    body = {"game": GAME.slug, "machine": machine.slug, "board": "X........"}
+    assert api_with(owner, "play").post(MOVE, body, format="json").status_code == 200
+    assert api_with(owner, "read").post(MOVE, body, format="json").status_code == 403
+    assert api_with(user("stranger"), "play").post(MOVE, body, format="json").status_code == 404
+
+
+@pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.family != "romgon"])
+def test_every_game_gives_advice_from_its_start(slug: str) -> None:
+    game = game_get(slug)
+    pieces = list(game.pieces(game.initial_position()))
+    for board in (game.encode(game.initial_position()), pieces):
+        question = any_game.read_question(game, {"board": board, "playerColor": "white"})
+        answer = any_game.move_answer(question, RandomSource(1))
+        legal = {game.format_move(move) for move in game.legal_moves(game.initial_position())}
+        assert {view["move"] for view in answer["candidateMoves"]} == legal
+        assert answer["move"]["move"] in legal
+        assert any_game.evaluate_answer(question)["status"]["over"] is False
+
+
+def test_what_is_too_large_to_know_is_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(GAME), "enumerable", False)
+    question = any_game.read_question(GAME, {"board": EMPTY})
+    assert question.level == "medium"
+    assert any_game.move_answer(question, RandomSource(1))["evaluation"] is None
+    assert any_game.evaluate_answer(question)["evaluation"] is None
+    with pytest.raises(AdviceError, match="Invalid difficulty"):
+        any_game.read_question(GAME, {"board": EMPTY, "difficulty": "hard"})
