@@ -103,7 +103,7 @@ class Match(models.Model):
     room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches")
     number = models.PositiveIntegerField(help_text="1 for the first match of the room.")
     status = models.CharField(max_length=8, choices=MatchStatus)
-    position = models.CharField(max_length=400)
+    position = models.CharField(max_length=1000)
     n_plies = models.PositiveIntegerField(default=0)
     seed = models.BigIntegerField(default=new_seed, editable=False)
     winner = models.PositiveSmallIntegerField(null=True, blank=True, choices=[(0, "first"), (1, "second")])
@@ -189,7 +189,7 @@ class Ply(models.Model):
     number = models.PositiveIntegerField(help_text="0 for the first move.")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     move = models.CharField(max_length=20)
-    position = models.CharField(max_length=400, help_text="After the move.")
+    position = models.CharField(max_length=1000, help_text="After the move.")
     played_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
