@@ -24,6 +24,7 @@ from learning.exchange.registry import format_get
 from learning.kernels.random_source import RandomSource
 from learning.machines.boxes import Cabinet
 from learning.machines.menace import Menace, Result
+from learning.machines.printed_set import printed_set
 from learning.machines.registry import HOUSE, house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import (
@@ -48,6 +49,9 @@ from learning.training.tables import boxes_compile
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_CACHE_S = 24 * 3600
+GARDNERS = ("gardner-her", "gardner-her-reward")
+FEW_BOXES = 100
+"""A set of drawings is shown for machines of at most so many boxes."""
 SAMPLE_GAMES = 100
 """How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
 
@@ -162,6 +166,7 @@ def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
                 "colour": bead.colour,
                 "mark": bead.mark,
                 "name": game.describe_move(printed),
+                "printed": game.format_move(printed),
                 "moves": [game.format_move(move) for move in members],
             }
         )
@@ -202,6 +207,45 @@ def box_gallery(machine: Machine) -> dict[str, Any]:
     visits = visit_probabilities(machine)
     boxes = [(*row, *printed[row[0]], None if visits is None else visits.get(row[0], 0.0)) for row in rows]
     return {"slots": slots, "pieces": pieces, "boxes": boxes}
+
+
+def has_drawings(machine: Machine) -> bool:
+    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his and of that size."""
+    return machine.preset in GARDNERS and machine.rules.enumerable and machine.boxes.count() <= FEW_BOXES
+
+
+def drawings_view(machine: Machine) -> list[dict[str, Any]]:
+    """Every box as Gardner drew it, once or as a pair of mirror images, in order of play.
+
+    Raises:
+        BoxNotFoundError: the machine is not after his.
+    """
+    if not has_drawings(machine):
+        raise BoxNotFoundError(f"Gardner made no drawings for a machine like {machine.name}.")
+    cabinet = machine.cabinet
+    game = cabinet.game
+    groups: dict[str, dict[str, Any]] = {}
+    for position in printed_set(cabinet):
+        printed = cabinet.box_position(position)
+        key = game.encode(printed)
+        group = groups.setdefault(
+            key,
+            {
+                "box": key,
+                "move_number": cabinet.move_number(printed) + 1,
+                "url": f"/machines/{machine.pk}/boxes/{key}",
+                "drawings": [],
+            },
+        )
+        slots = zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)
+        group["drawings"].append(
+            {
+                "position": game.encode(position),
+                "board": list(game.pieces(position)),
+                "slots": [{**slot, "moves": [game.format_move(move) for move in moves]} for slot, moves in slots],
+            }
+        )
+    return sorted(groups.values(), key=lambda group: (group["move_number"], group["box"]))
 
 
 Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]

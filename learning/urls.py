@@ -40,6 +40,7 @@ urlpatterns = [
     path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
     path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
     path("machines/<int:machine_id>/why", lab.why, name="why"),
+    path("machines/<int:machine_id>/drawings", lab.drawings, name="drawings"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),

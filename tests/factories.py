@@ -53,8 +53,12 @@ def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machin
 
 
 def house() -> dict[Side, Machine]:
-    """The house's two machines, untrained."""
-    return {h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug) for h in HOUSE}
+    """The house's two machines for noughts and crosses, untrained."""
+    return {
+        h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug)
+        for h in HOUSE
+        if h.game == NC
+    }
 
 
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:

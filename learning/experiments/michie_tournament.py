@@ -83,8 +83,8 @@ class MichieTournament(Experiment):
     name = "Michie’s first tournament"
     question = "How soon does MENACE draw against somebody who plays well, and how does it like to begin?"
     story = """
-    In 1961 Donald Michie played 220 games against his own boxes. He wrote that after about twenty games
-    MENACE was drawing steadily, and that it had come to begin in a corner.
+    In 1961 Donald Michie played 220 games against his own boxes. It is told that after about twenty
+    games MENACE was drawing steadily, and that it had come to begin in a corner.
 
     Here the tournament is held again and again, each time with fresh boxes, against somebody who never
     makes a mistake. Nobody can beat such a player, so a draw is the best that MENACE can get.

@@ -43,6 +43,30 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=50_000,
         seed=1963,
     ),
+    # HER is made to be watched while she learns: after a few games she still loses, and after a hundred no more.
+    HouseMachine(
+        slug="her",
+        name="HER",
+        description="Martin Gardner's Hexapawn Educable Robot of 1962. Beat her and see which bead she loses for it.",
+        game="hexapawn",
+        side=Side.SECOND,
+        preset="gardner-her",
+        opponent="random",
+        n_games=20,
+        seed=1962,
+    ),
+    # Whoever begins is beaten by good play, so the first player gets a rule that never runs out of beads for good.
+    HouseMachine(
+        slug="him",
+        name="HIM",
+        description="The robot for the other side: 18 matchboxes that begin the game, and forgive more than HER.",
+        game="hexapawn",
+        side=Side.FIRST,
+        preset="michie-refill",
+        opponent="random",
+        n_games=20,
+        seed=1962,
+    ),
 )
 
 

@@ -164,7 +164,7 @@ def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> N
 
 
 def _piece(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale: float) -> None:
-    """A cross and a nought are strokes; other pieces are lettered discs, the first side's light."""
+    """A cross and a nought are strokes, a side's men are pawns, others lettered discs; the first side's are light."""
     arm = 0.27 * scale
     canvas.setStrokeColor(ink.DARK)
     canvas.setLineWidth(0.09 * scale)
@@ -178,10 +178,30 @@ def _piece(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale
     first = piece == layout.roles[0]
     canvas.setLineWidth(0.05 * scale)
     canvas.setFillColor(ink.LIGHT if first else ink.DARK)
+    if piece in layout.roles:
+        _pawn(canvas, x, y, scale)
+        return
     canvas.circle(x, y, 0.36 * scale, stroke=1, fill=1)
     canvas.setFillColor(ink.DARK if first else ink.LIGHT)
     canvas.setFont(BOLD, 0.42 * scale)
     canvas.drawCentredString(x, y - 0.15 * scale, ink.plain(piece))
+
+
+def _pawn(canvas: Canvas, x: float, y: float, scale: float) -> None:
+    """A foot, a body that narrows, and a head, in the fill and stroke that are set."""
+    body = canvas.beginPath()
+    body.moveTo(x - 0.26 * scale, y - 0.32 * scale)
+    body.lineTo(x + 0.26 * scale, y - 0.32 * scale)
+    body.curveTo(
+        x + 0.24 * scale, y - 0.12 * scale, x + 0.1 * scale, y - 0.12 * scale, x + 0.08 * scale, y + 0.1 * scale
+    )
+    body.lineTo(x - 0.08 * scale, y + 0.1 * scale)
+    body.curveTo(
+        x - 0.1 * scale, y - 0.12 * scale, x - 0.24 * scale, y - 0.12 * scale, x - 0.26 * scale, y - 0.32 * scale
+    )
+    body.close()
+    canvas.drawPath(body, stroke=1, fill=1)
+    canvas.circle(x, y + 0.2 * scale, 0.15 * scale, stroke=1, fill=1)
 
 
 def _key(canvas: Canvas, front: Front, left: float, bottom: float, width: float, height: float) -> None:

@@ -15,7 +15,7 @@ from games.exceptions import PlayError
 from games.selectors import game_view
 from learning import selectors, services
 from learning.access import machine_for
-from learning.exceptions import BoxNotFoundError
+from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.forms import MachineDetailsForm, MachineForm, rule_to_form
 from learning.machines.presets import PRESETS
 from learning.models import Machine
@@ -191,3 +191,28 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 def _brief(machine: Machine) -> dict[str, Any]:
     return selectors.machine_brief(machine)
+
+
+@require_GET
+def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """The boxes of a machine after Gardner as he drew them, beside the fewer that a mirror leaves."""
+    try:
+        machine = machine_for(request.user, machine_id)
+        groups = selectors.drawings_view(machine)
+    except (MachineNotFoundError, BoxNotFoundError) as error:
+        return not_found(request, error)
+    moves: dict[int, dict[str, Any]] = {}
+    for group in groups:
+        number = group["move_number"]
+        move = moves.setdefault(number, {"number": number, "n_drawings": 0, "n_boxes": 0})
+        move["n_drawings"] += len(group["drawings"])
+        move["n_boxes"] += 1
+    context = {
+        "machine": _brief(machine),
+        "game": game_view(machine.rules),
+        "groups": groups,
+        "moves": list(moves.values()),
+        "n_drawings": sum(move["n_drawings"] for move in moves.values()),
+        "n_boxes": len(groups),
+    }
+    return render(request, "learning/drawings.html", context)

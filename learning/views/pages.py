@@ -84,6 +84,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "boxes": boxes,
         "game": game_view(machine.rules),
         "drawn": selectors.draw_last(machine),
+        "has_drawings": selectors.has_drawings(machine),
         "is_master": is_master(request.user, machine),
         "is_public": machine.is_public,
         "runs": selectors.run_list_open(machine),
@@ -180,6 +181,7 @@ def _card_facts(machine: Machine) -> dict[str, Any]:
     return {
         "id": machine.pk,
         "name": machine.name,
+        "game_name": machine.rules.name,
         "side_name": machine.get_side_display(),
         "games": machine.n_games,
         "url": machine.get_absolute_url(),

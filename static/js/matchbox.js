@@ -158,8 +158,13 @@ function brand(title) {
 function chips(layout, box) {
   const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
   const printed = (cell) => (toBoard ? toBoard.indexOf(cell) : cell);
-  const moves = box.slots.flatMap((slot, index) => slot.moves.map((move) => ({
-    cells: cellsOf(layout, move).map(printed), colour: slot.colour, mark: slot.mark, kind: slot.beads ? "" : "is-gone", isDrawn: index === box.slot,
+  const ways = (slot) => {
+    // Where each of several like moves has beads of its own, each lies where it is printed.
+    const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
+    return isShared ? [cellsOf(layout, slot.printed)] : slot.moves.map((move) => cellsOf(layout, move).map(printed));
+  };
+  const moves = box.slots.flatMap((slot, index) => ways(slot).map((cells) => ({
+    cells, colour: slot.colour, mark: slot.mark, kind: slot.beads ? "" : "is-gone", isDrawn: index === box.slot,
   })));
   return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells.at(-1)) };
 }

@@ -79,7 +79,8 @@ export class OpenBox {
     const out = draw.slots[draw.slot];
     const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
     if (draw.by_hand) return `${refilled}${this.title} played ${out.mark} for ${this.brand}, which would have drawn it with a chance of ${percent(out.probability)}. ${how}`;
-    const among = out.beads === total ? "and there is no other kind in this box" : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
+    const among = out.beads === total ? "and there is no other kind in this box"
+      : out.beads === 1 ? `the only one of that kind among ${figure(total)}` : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
     return `${refilled}${this.title} drew bead ${out.mark}, ${among}. ${how}`;
   }
 

@@ -133,10 +133,14 @@ function showBoard(now, isFresh = false) {
   at("board").classList.toggle("is-mine", canMove(now));
 }
 
+/** The beads of the box that is shown; those of a piece that has moved or is gone since then lead nowhere. */
 function beadsNow(now) {
-  return (shownDraw(now)?.slots ?? []).flatMap((slot) => slot.moves.map((move) => ({
+  const draw = shownDraw(now);
+  if (!draw) return [];
+  const then = asOnBoard(layout, draw.box.board, draw.symmetry);
+  return draw.slots.flatMap((slot) => slot.moves.map((move) => ({
     cells: cellsOf(layout, move), colour: slot.colour, mark: slot.mark, probability: slot.probability / slot.moves.length,
-  })));
+  }))).filter(({ cells }) => cells.length < 2 || then[cells[0]] === now.board[cells[0]]);
 }
 
 function lastCells(moves, upTo) {
@@ -280,7 +284,7 @@ function sitter({ machine, role: own, name, taken, takes_over: isTakenOver }) {
 
 /** What a machine has come to, as it stands after the last game; who may change it finds the way there. */
 function record({ id, learns, level, games, wins, draws, losses, win_rate: rate }) {
-  const words = games ? `${figure(games)} ${games === 1 ? "game" : "games"}: ${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost, ${percent(rate)} won` : "no game yet";
+  const words = games ? `${figure(games)} ${games === 1 ? "game" : "games"}: ${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost, win rate ${percent(rate)}` : "no game yet";
   return html("span", { class: "record soft" }, `Level ${figure(level)}, ${words}${learns ? "" : ", frozen"}`,
     managed.has(id) ? [". ", html("a", { href: `/machines/${id}/edit` }, "Rename, freeze or delete")] : null);
 }

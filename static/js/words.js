@@ -32,18 +32,20 @@ export function either(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-/** The first letter made large, for the start of a sentence. */
+/** The first letter made large, for the start of a sentence; a square such as a1 keeps its name. */
 export function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return /^[a-z]\d/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const ERRORS = {
-  invalid_move: "That is not a square of this board. Choose another one.",
-  illegal_move: "You cannot play there. Choose an empty square.",
+  invalid_move: "That is no move on this board. Choose another one.",
+  illegal_move: "You cannot play that here. Choose another move.",
   not_your_turn: "It is not your turn yet. Wait for the other side to move.",
   stale_ply: "The board had already changed. Have a look, then choose again.",
   match_finished: "This game is over. You can play again.",
   match_waiting: "The other player is not here yet. Send them the link.",
+  not_the_host: "You are watching. Only who opened this game says when they move.",
+  not_an_exhibition: "Somebody plays here, so nobody else can say when to move.",
   match_not_finished: "Finish this game first, or give up.",
   not_a_player: "You are watching this game, so you cannot move in it.",
   room_not_found: "There is no game with this code any more. Start a new one from the first page.",

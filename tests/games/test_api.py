@@ -6,6 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from games.models import Ply, Room, Seat
+from games.rules.base import Side
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -176,3 +177,94 @@ def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
     assert moved.status_code == 200
     stranger = APIClient().post(f"/api/rooms/{code}/move", {"position": 1})
     assert stranger.status_code == 403
+
+
+class TestExhibition:
+    """Two players and a host, who alone says when they move."""
+
+    def test_it_is_opened_stepped_and_played_to_its_end(self, api: APIClient) -> None:
+        first, second = factories.machine(Side.FIRST), factories.machine(Side.SECOND)
+        answer = api.post("/api/rooms", {"first": first.pk, "second": second.slug}).json()
+        assert set(answer) == {"code", "role", "seat_token"}
+        assert answer["role"] is None
+        url = f"/api/rooms/{answer['code']}"
+        assert api.get(url).json()["ply"] == 0
+        state = api.post(f"{url}/step", {"ply": 0}, headers={"X-Seat-Token": answer["seat_token"]}).json()
+        assert (state["ply"], state["turn"], state["exhibition"]) == (1, "O", True)
+        stale = api.post(f"{url}/step", {"ply": 0, "seat_token": answer["seat_token"]})
+        assert (stale.status_code, stale.json()["code"]) == (409, "stale_ply")
+        state = api.post(f"{url}/step", {"plies": 100, "seat_token": answer["seat_token"]}).json()
+        assert state["status"] == "finished"
+        assert [lesson["machine"]["id"] for lesson in state["learning"]["lessons"]] == [first.pk, second.pk]
+        over = api.post(f"{url}/step", {"seat_token": answer["seat_token"]})
+        assert (over.status_code, over.json()["code"]) == (409, "match_finished")
+        assert api.post(f"{url}/reset", {"seat_token": answer["seat_token"]}).json()["number"] == 2
+
+    @pytest.mark.parametrize("headers", [{}, {"X-Seat-Token": "guessed"}])
+    def test_nobody_else_steps_or_starts_it_again(self, api: APIClient, headers: dict[str, str]) -> None:
+        answer = api.post("/api/rooms", {"first": "random", "second": "perfect"}).json()
+        for what in ("step", "reset"):
+            response = api.post(f"/api/rooms/{answer['code']}/{what}", headers=headers)
+            assert (response.status_code, response.json()["code"]) == (403, "not_the_host")
+
+    def test_where_somebody_plays_nobody_steps(self, api: APIClient) -> None:
+        answer = opened(api)
+        response = api.post(f"/api/rooms/{answer['code']}/step", {"seat_token": answer["seat_token"]})
+        assert (response.status_code, response.json()["code"]) == (409, "not_an_exhibition")
+
+    @pytest.mark.parametrize("body", [{"plies": 0}, {"plies": 101}, {"plies": "all"}, {"ply": -1}])
+    def test_a_step_that_makes_no_sense_is_refused_by_field(self, api: APIClient, body: dict[str, Any]) -> None:
+        answer = api.post("/api/rooms", {"first": "random", "second": "perfect"}).json()
+        response = api.post(f"/api/rooms/{answer['code']}/step", {**body, "seat_token": answer["seat_token"]})
+        assert response.status_code == 400
+        assert response.json()["detail"].startswith(next(iter(body)))
+        assert not Ply.objects.exists()
+
+    def test_a_program_that_may_only_look_opens_none(self) -> None:
+        api = factories.api_with(factories.user(), "read")
+        response = api.post("/api/rooms", {"first": "random", "second": "perfect"})
+        assert (response.status_code, response.json()["code"]) == (403, "scope_missing")
+
+
+class TestTakingOver:
+    def test_the_owner_plays_in_its_seat_on_the_side_that_it_plays(self) -> None:
+        owner = factories.user()
+        own = factories.machine(Side.SECOND, owner=owner)
+        api = factories.api_with(owner, "play", "read")
+        answer = opened(api, opponent="random", takes_over=own.slug)
+        assert answer["role"] == "O"
+        state = api.get(f"/api/rooms/{answer['code']}").json()
+        assert (state["seats"][1]["kind"], state["seats"][1]["takes_over"]) == ("human", True)
+        assert state["seats"][1]["machine"]["win_rate"] is None
+        move = {"move": state["legal_moves"][0], "seat_token": answer["seat_token"]}
+        state = api.post(f"/api/rooms/{answer['code']}/move", move).json()
+        assert state["learning"]["draws"][0]["by_hand"] is True
+
+    def test_nobody_else_does(self, api: APIClient) -> None:
+        own = factories.machine(Side.SECOND, owner=factories.user())
+        response = api.post("/api/rooms", {"opponent": "random", "takes_over": own.slug})
+        assert (response.status_code, response.json()["code"]) == (403, "not_your_machine")
+        answer = opened(api, opponent="random", takes_over=own.slug, fresh=True)
+        assert answer["role"] == "O", "a copy is anybody's"
+
+
+def test_an_opponent_may_be_a_machine_by_its_id(api: APIClient) -> None:
+    answer = opened(api, opponent=str(factories.machine(Side.SECOND).pk))
+    assert api.get(f"/api/rooms/{answer['code']}").json()["seats"][1]["kind"] == "machine"
+    missing = api.post("/api/rooms", {"opponent": "999999"})
+    assert (missing.status_code, missing.json()["code"]) == (404, "machine_not_found")
+
+
+def test_games_come_by_family_with_their_sizes(api: APIClient) -> None:
+    listed = {game["slug"]: game for game in api.get("/api/games").json()["results"]}
+    assert all(game["family"] == slug for slug, game in listed.items())
+    hexapawn = listed["hexapawn"]
+    sizes = [(one["columns"], one["rows"]) for one in hexapawn["variants"]]
+    assert sizes[0] == (3, 3), "the usual board first"
+    assert sorted(sizes) == [(3, 3), (3, 4), (4, 3), (4, 4), (5, 3), (5, 4)]
+    for one in hexapawn["variants"]:
+        game = api.get(f"/api/games/{one['slug']}").json()
+        assert (game["family"], game["variant"]) == ("hexapawn", one["variant"])
+    assert "perfect" not in {one["slug"] for one in api.get("/api/games/hexapawn-5x4").json()["opponents"]}
+    refused = api.post("/api/rooms", {"game": "hexapawn-5x4", "opponent": "perfect"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "malformed")

@@ -14,7 +14,7 @@ from games.models import ApiToken, Ply, Room
 from games.selectors import room_view
 from games.services import Seated
 from menace_site.asgi import application
-from tests.factories import guest, house, person, room, user
+from tests.factories import NC, guest, house, person, room, user
 
 # Closes the connection of its thread, as the consumers do.
 in_db = database_sync_to_async
@@ -231,4 +231,32 @@ async def test_a_token_that_may_only_look_moves_nothing() -> None:
         await robot.expect("joined")
         await robot.frame("move", {"move": "5"})
         assert (await robot.expect("error"))["code"] == "scope_missing"
+    assert not await in_db(Ply.objects.exists)()
+
+
+async def test_a_host_steps_and_everybody_sees_it() -> None:
+    seated = await in_db(services.room_create)(person=guest(), game=NC, first="random", second="win-block")
+    async with Socket(seated.room.code, seated.token) as host, Socket(seated.room.code) as watcher:
+        joined = [await socket.expect("joined") for socket in (host, watcher)]
+        assert [(one["role"], one["host"]) for one in joined] == [(None, True), (None, False)]
+        await host.frame("step", {"ply": 0})
+        states = [await socket.expect("state") for socket in (host, watcher)]
+        assert [state["ply"] for state in states] == [1, 1]
+        await watcher.frame("step", {"ply": 1})
+        assert (await watcher.expect("error"))["code"] == "not_the_host"
+        await host.frame("step", {"ply": 1, "plies": 100})
+        states = [await socket.expect("state") for socket in (host, watcher)]
+        assert [state["status"] for state in states] == ["finished", "finished"]
+        await host.frame("reset")
+        assert [(await socket.expect("state"))["number"] for socket in (host, watcher)] == [2, 2]
+
+
+@pytest.mark.parametrize("data", [{"plies": 0}, {"plies": 101}, {"plies": True}, {"plies": "9"}, {"ply": "1"}])
+async def test_a_step_that_cannot_be_read_is_refused(data: dict[str, Any]) -> None:
+    seated = await in_db(services.room_create)(person=guest(), game=NC, first="random", second="random")
+    async with Socket(seated.room.code, seated.token) as host:
+        await host.expect("joined")
+        await host.frame("step", data)
+        error = await host.expect("error")
+        assert (error["code"], error["detail"].split(":")[0]) == ("malformed_frame", next(iter(data)))
     assert not await in_db(Ply.objects.exists)()

@@ -113,6 +113,7 @@ def test_its_boxes_are_printed() -> None:
     lines = [line.strip() for page in reader.pages[1:] for line in page.extract_text().splitlines()]
     assert set(keys) <= set(lines)
     assert {"a3a2", "b3c2"} <= set(lines)
+    assert not {"white", "black"} & set(lines)  # pieces are drawn, not written
 
 
 def saved_of_4x4(side: Side) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from games.rules.base import Side
+from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from games.rules.registry import GAMES
 from learning.kernels.random_source import RandomSource
 from learning.machines.boxes import Cabinet
@@ -14,22 +15,34 @@ from learning.machines.menace import Menace, Result
 from learning.machines.presets import PRESETS
 from learning.machines.rule import BoxSet, Rule
 from learning.training.tables import boxes_compile, graph_compile
-from tests.learning.remembered import GAME, RememberedGame
+from tests.learning.remembered import GAME, remembered
 from tests.rules.walks import reachable
 
 REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]
 BEADS_BY_MOVE = {"4/3/2/1": (4, 3, 2, 1), "8/4/2/1": (8, 4, 2, 1)}
 
 
+PAWNS, WIDE = remembered(GAMES["hexapawn"]), remembered(GAMES["hexapawn-4x4"])
+TURNED = pytest.mark.parametrize(
+    ("game", "slug"),
+    [
+        *((game, slug) for game in (GAME, PAWNS) for slug in REDUCED),
+        *((WIDE, slug) for slug in ("gardner-her", "hexapawn-rl")),
+    ],
+    ids=lambda value: getattr(value, "slug", value),
+)
+"""Every game that is small, with every rule that folds boards; a larger one with rules of both kinds."""
+
+
 @cache
-def playable_positions():
-    return [position for position in reachable(GAME) if not GAME.is_terminal(position)]
+def playable_positions(game=GAME):
+    return [position for position in reachable(game) if not game.is_terminal(position)]
 
 
 def trained_looking(machine, seed=0):
     """The machine with any number of beads in every box it can open: some slots empty, some boxes too."""
     rng = random.Random(seed)
-    for position in playable_positions():
+    for position in playable_positions(machine.game):
         if machine.cabinet.has_box(position):
             beads = machine.open_box(position)
             empty = rng.random() < 0.05
@@ -128,49 +141,50 @@ def test_slots_share_out_the_legal_moves():
                 assert sum(map(len, slot_moves)) == len(GAME.legal_moves(position))
 
 
-@pytest.mark.parametrize("slug", REDUCED)
-def test_every_image_of_a_position_gets_the_image_of_the_policy(slug):
-    machines = {side: trained_looking(Menace(GAME, side, PRESETS[slug].rule)) for side in Side}
+@TURNED
+def test_every_image_of_a_position_gets_the_image_of_the_policy(game, slug):
+    machines = {side: trained_looking(Menace(game, side, PRESETS[slug].rule)) for side in Side}
     n_pairs = 0
     for greedy in (False, True):
-        policies = {p: machines[GAME.side_to_move(p)].policy(p, greedy=greedy) for p in playable_positions()}
+        policies = {p: machines[game.side_to_move(p)].policy(p, greedy=greedy) for p in playable_positions(game)}
         for position, policy in policies.items():
             assert sum(policy.values()) == pytest.approx(1, abs=1e-12) or not any(policy.values())
-            for symmetry in GAME.symmetries:
-                image = policies[GAME.transform(position, symmetry)]
+            for symmetry in game.symmetries:
+                image = policies[game.transform(position, symmetry)]
                 for move, chance in policy.items():
-                    assert abs(image[GAME.transform_move(move, symmetry)] - chance) < 1e-15
+                    assert abs(image[game.transform_move(move, symmetry)] - chance) < 1e-15
                 assert len(image) == len(policy)
                 n_pairs += 1
-    assert n_pairs == 2 * 4_520 * 8
+    n_positions = {GAME: 4_520, PAWNS: 70, WIDE: 11_420}[game]
+    assert n_pairs == 2 * n_positions * len(game.symmetries)
 
 
-@pytest.mark.parametrize("slug", REDUCED)
-def test_every_image_of_a_position_gets_the_image_of_the_slots(slug):
-    cabinets = {side: Cabinet(GAME, side, PRESETS[slug].rule) for side in Side}
-    slot_moves = {p: cabinets[GAME.side_to_move(p)].slot_moves(p) for p in playable_positions()}
+@TURNED
+def test_every_image_of_a_position_gets_the_image_of_the_slots(game, slug):
+    cabinets = {side: Cabinet(game, side, PRESETS[slug].rule) for side in Side}
+    slot_moves = {p: cabinets[game.side_to_move(p)].slot_moves(p) for p in playable_positions(game)}
     for position, slots in slot_moves.items():
-        for symmetry in GAME.symmetries:
-            image = slot_moves[GAME.transform(position, symmetry)]
-            assert [{GAME.transform_move(move, symmetry) for move in moves} for moves in slots] == list(map(set, image))
+        for symmetry in game.symmetries:
+            image = slot_moves[game.transform(position, symmetry)]
+            assert [{game.transform_move(move, symmetry) for move in moves} for moves in slots] == list(map(set, image))
 
 
-@pytest.mark.parametrize("slug", REDUCED)
-def test_every_image_of_a_position_draws_the_same_bead_and_learns_the_same(slug):
-    machines = {side: trained_looking(Menace(GAME, side, PRESETS[slug].rule)) for side in Side}
-    positions = [p for p in playable_positions() if machines[GAME.side_to_move(p)].cabinet.has_box(p)]
+@TURNED
+def test_every_image_of_a_position_draws_the_same_bead_and_learns_the_same(game, slug):
+    machines = {side: trained_looking(Menace(game, side, PRESETS[slug].rule)) for side in Side}
+    positions = [p for p in playable_positions(game) if machines[game.side_to_move(p)].cabinet.has_box(p)]
     drawn = {}
     for position in positions:
-        machine = machines[GAME.side_to_move(position)]
+        machine = machines[game.side_to_move(position)]
         # One word for the whole orbit, and a copy of the box: a draw may refill it.
-        key = GAME.encode(GAME.canonical(position))
-        learner = Menace(GAME, machine.side, machine.rule, {key: list(machine.boxes[key])})
+        key = game.encode(game.canonical(position))
+        learner = Menace(game, machine.side, machine.rule, {key: list(machine.boxes[key])})
         draw = learner.draw(position, RandomSource(9, stream=hash_free(key)))
         changes = learner.restock([draw], Result.WIN) if draw.slot is not None else []
         drawn[position] = (draw, changes, learner.boxes)
     for position in positions:
-        for symmetry in GAME.symmetries:
-            assert drawn[position] == drawn[GAME.transform(position, symmetry)]
+        for symmetry in game.symmetries:
+            assert drawn[position] == drawn[game.transform(position, symmetry)]
 
 
 def hash_free(text):
@@ -178,38 +192,38 @@ def hash_free(text):
     return int.from_bytes(text.encode())
 
 
-@pytest.mark.parametrize("slug", REDUCED)
+@TURNED
 @pytest.mark.parametrize("side", Side)
-def test_a_game_and_its_image_teach_exactly_the_same_beads(slug, side):
-    start = trained_looking(Menace(GAME, side, PRESETS[slug].rule), seed=5)
+def test_a_game_and_its_image_teach_exactly_the_same_beads(game, slug, side):
+    start = trained_looking(Menace(game, side, PRESETS[slug].rule), seed=5)
     rng = random.Random(1)
     for game_number in range(40):
         learner, record = copy_of(start), []
-        position, draws, result, resigned = GAME.initial_position(), [], None, False
-        while not GAME.is_terminal(position):
+        position, draws, result, resigned = game.initial_position(), [], None, False
+        while not game.is_terminal(position):
             move, draw = None, None
-            if GAME.side_to_move(position) is side:
+            if game.side_to_move(position) is side:
                 move, draw = learner.choose(position, RandomSource(game_number, stream=len(record)))
                 if move is None:
                     resigned, result = True, Result.LOSS
                     break
                 draws += [draw] if draw else []
             else:
-                move = rng.choice(GAME.legal_moves(position))
+                move = rng.choice(game.legal_moves(position))
             record.append((position, move, draw))
-            position = GAME.apply(position, move)
-        result = result or Result.of(GAME.outcome(position), side)
+            position = game.apply(position, move)
+        result = result or Result.of(game.outcome(position), side)
         changes = learner.restock(draws, result, resigned=resigned)
 
-        for symmetry in GAME.symmetries:
+        for symmetry in game.symmetries:
             image, image_draws = copy_of(start), []
             for number, (board, move, draw) in enumerate(record):
                 if draw is None:
                     continue
-                turned = GAME.transform(board, symmetry)
+                turned = game.transform(board, symmetry)
                 again = image.draw(turned, RandomSource(game_number, stream=number))
                 assert again == draw
-                assert GAME.transform_move(move, symmetry) in image.cabinet.slot_moves(turned)[again.slot]
+                assert game.transform_move(move, symmetry) in image.cabinet.slot_moves(turned)[again.slot]
                 image_draws.append(again)
             assert image.restock(image_draws, result, resigned=resigned) == changes
             # A resignation may have opened one box more, but changed none.
@@ -230,11 +244,8 @@ def test_the_compiled_boxes_are_those_of_the_cabinet():
                 assert set(table.slot_box[slots]) == {box}
 
 
-class NeverEnding(RememberedGame):
+class NeverEnding(NoughtsAndCrosses):
     """Noughts and crosses in which the third move wipes the board."""
-
-    def __init__(self):
-        """Remember nothing."""
 
     def apply(self, position, move):
         return self.initial_position() if self.ply(position) == 2 else super().apply(position, move)

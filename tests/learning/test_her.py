@@ -1,9 +1,12 @@
 """Gardner's HER and the boxes of hexapawn: the figures of docs/rules/hexapawn.md and docs/learning.md."""
 
 from collections import Counter
+from io import StringIO
 from statistics import median
 
 import pytest
+from django.core.management import call_command
+from django.test import Client
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
@@ -11,7 +14,10 @@ from learning.kernels.random_source import RandomSource
 from learning.machines.boxes import Cabinet
 from learning.machines.presets import PRESETS
 from learning.machines.printed_set import printed_set
+from learning.models import Machine
 from learning.opponents.registry import OPPONENTS
+from learning.selectors import machine_strength
+from learning.services import machine_create
 from learning.training.batch import train
 from learning.training.memory import Memory
 from learning.training.strength import expected, opponent_policy, worst_case
@@ -54,6 +60,47 @@ def test_a_box_for_every_turn_on_every_board(slug, n_first, n_second):
 def test_random_against_random():
     graph, policy = graph_compile(GAME, reduced=True), opponent_policy(GAME, OPPONENTS["random"], reduced=True)
     assert expected(graph, Side.FIRST, policy, policy).win == pytest.approx(0.5995, abs=5e-5)
+
+
+@pytest.mark.django_db
+def test_the_page_shows_gardners_24_drawings_beside_the_19_boxes(client: Client) -> None:
+    her = machine_create(game="hexapawn", side=Side.SECOND, name="HER", preset="gardner-her")
+    assert "As Gardner drew them" in client.get(her.get_absolute_url()).content.decode()
+    page = client.get(f"/machines/{her.pk}/drawings")
+    assert [(m["number"], m["n_drawings"], m["n_boxes"]) for m in page.context["moves"]] == [
+        (1, 2, 2),
+        (2, 11, 10),
+        (3, 11, 7),
+    ]
+    assert "24 drawings, 19 boxes" in page.content.decode()
+    for group in page.context["groups"]:
+        assert client.get(group["url"]).status_code == 200
+        for drawing in group["drawings"]:
+            position = GAME.decode(drawing["position"])
+            moves = {move for slot in drawing["slots"] for move in slot["moves"]}
+            assert moves == set(map(GAME.format_move, GAME.legal_moves(position)))
+
+
+@pytest.mark.django_db
+def test_no_other_machine_has_drawings(client: Client) -> None:
+    for fields in (
+        {"game": "hexapawn", "preset": "hexapawn-rl"},
+        {"game": "hexapawn-4x3", "preset": "gardner-her"},
+        {"game": "noughts-and-crosses", "preset": "gardner-her"},
+    ):
+        other = machine_create(side=Side.SECOND, name="Other", **fields)
+        assert "As Gardner drew them" not in client.get(other.get_absolute_url()).content.decode()
+        assert client.get(f"/machines/{other.pk}/drawings").status_code == 404
+    assert client.get("/machines/999999/drawings").status_code == 404
+
+
+@pytest.mark.django_db
+def test_the_house_has_both_robots_and_her_can_still_be_beaten() -> None:
+    call_command("pretrain", stdout=StringIO())
+    her, him = Machine.objects.get(slug="her"), Machine.objects.get(slug="him")
+    assert [(m.game, m.side, m.n_games) for m in (her, him)] == [("hexapawn", 1, 20), ("hexapawn", 0, 20)]
+    assert 0.5 < machine_strength(her)["random"]["win"] < 1
+    assert machine_strength(her)["worst"]["loss"] > 0
 
 
 def games_until_perfect(seed: int) -> tuple[int, int]:

@@ -1,0 +1,117 @@
+"""The page with the ways to play a game, and the button that sends two machines off to learn by themselves."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from games.models import Room, Seat
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from learning.models import TrainingRun
+from tests.factories import NC, house, machine, user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_has_its_ways_to_play(client: Client, game: str) -> None:
+    page = client.get(f"/play/{game}")
+    assert page.status_code == 200
+    players = {player["slug"] for player in page.context["players"]}
+    assert {"random", "win-block"} <= players
+    # What is offered can be had: every opponent, and every pair of players.
+    for slug in players:
+        assert client.post("/rooms", {"game": game, "opponent": slug, "side": "second"}).url.startswith("/rooms/")
+        assert client.post("/rooms", {"game": game, "first": slug, "second": "random"}).url.startswith("/rooms/")
+    for rival in page.context["game"]["rivals"]:
+        form = {"game": game, "opponent": rival["opponent"], "side": rival["side"]}
+        assert client.post("/rooms", form).url.startswith("/rooms/")
+
+
+def test_a_game_that_is_not_there(client: Client) -> None:
+    assert client.get("/play/chess").status_code == 404
+
+
+def test_one_click_meets_the_houses_machines_where_there_are_some(client: Client) -> None:
+    assert {one["opponent"] for one in client.get(f"/play/{NC}").context["game"]["rivals"]} == {"win-block"}
+    house()
+    rivals = client.get(f"/play/{NC}").context["game"]["rivals"]
+    assert [(one["opponent"], one["name"]) for one in rivals] == [("menace", "MENACE the Second"), ("menace", "MENACE")]
+
+
+def test_machines_are_offered_to_who_may_see_them_and_ones_own_first(client: Client) -> None:
+    owner = user()
+    own, other = machine(Side.FIRST, owner=owner, is_public=False), machine(Side.SECOND)
+    seen = client.get(f"/play/{NC}").context
+    assert ([one["id"] for one in seen["own"]], [one["id"] for one in seen["others"]]) == ([], [other.pk])
+    client.force_login(owner)
+    seen = client.get(f"/play/{NC}?machine={own.pk}").context
+    assert [(one["id"], one["chosen"]) for one in seen["own"]] == [(own.pk, True)]
+    assert [[one["id"] for one in side["machines"]] for side in seen["sides"]] == [[own.pk], [other.pk]]
+
+
+def test_its_queries_do_not_grow_with_the_machines(client: Client, django_assert_num_queries: Any) -> None:
+    machine(Side.FIRST)
+    with django_assert_num_queries(2):
+        client.get(f"/play/{NC}")
+    for _ in range(3):
+        machine(Side.SECOND)
+    with django_assert_num_queries(2):
+        client.get(f"/play/{NC}")
+
+
+def test_a_form_takes_a_seat_over_or_opens_an_exhibition(client: Client) -> None:
+    own = machine(Side.SECOND)
+    client.post("/rooms", {"game": NC, "opponent": "random", "takes_over": str(own.pk), "fresh": "on"})
+    assert Seat.objects.get(side=1).takes_over == "machine"
+    shown = client.post("/rooms", {"game": NC, "first": "random", "second": str(own.pk)}, follow=True)
+    assert shown.context["is_host"] is True
+    assert Client().get(shown.redirect_chain[-1][0]).context["is_host"] is False
+    refused = client.post("/rooms", {"game": NC, "opponent": "random", "takes_over": str(own.pk)}, follow=True)
+    assert "is not yours" in str(next(iter(refused.context["messages"])))
+    assert Room.objects.count() == 2
+
+
+def test_the_match_page_says_which_machines_the_visitor_may_change(client: Client) -> None:
+    owner = user()
+    own, other = machine(Side.FIRST, owner=owner), machine(Side.SECOND)
+    client.force_login(owner)
+    page = client.post("/rooms", {"game": NC, "first": str(own.pk), "second": str(other.pk)}, follow=True)
+    assert page.context["managed"] == [own.pk]
+    assert Client().get(page.redirect_chain[-1][0]).context["managed"] == []
+
+
+class TestTrainingTogether:
+    def test_both_learn_where_both_are_ones_own(self, client: Client) -> None:
+        owner = user()
+        own, other, foreign = (machine(side, owner=who) for side, who in ((0, owner), (1, owner), (1, None)))
+        client.force_login(owner)
+        assert [one.pk for one in client.get(f"/machines/{own.pk}").context["partners"]] == [other.pk, foreign.pk]
+        for opponent, learns in ((other, True), (foreign, False)):
+            answer = client.post(f"/machines/{own.pk}/train-together", {"opponent": opponent.pk, "games": "1000"})
+            run = TrainingRun.objects.latest("pk")
+            assert answer.url == f"/runs/{run.pk}"
+            stage = run.stages.get()
+            assert (run.n_games, stage.opponent_machine, stage.opponent_learns) == (1000, opponent, learns)
+
+    @pytest.mark.parametrize(
+        ("who", "form", "status"),
+        [
+            ("outsider", {}, 403),
+            (None, {}, 302),
+            ("owner", {"opponent": "999999"}, 404),
+            ("owner", {"games": "0"}, 302),
+            ("owner", {"games": "many"}, 302),
+        ],
+    )
+    def test_what_may_not_be_is_refused(
+        self, client: Client, who: str | None, form: dict[str, str], status: int
+    ) -> None:
+        owner, outsider = user("owner"), user("outsider")
+        own, other = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)
+        if who is not None:
+            client.force_login({"owner": owner, "outsider": outsider}[who])
+        answer = client.post(f"/machines/{own.pk}/train-together", {"opponent": str(other.pk), "games": "10", **form})
+        assert answer.status_code == status
+        assert not TrainingRun.objects.exists()
