@@ -39,7 +39,7 @@ from learning.models import (
     RunStage,
     TrainingRun,
 )
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import OPPONENTS, UNIFORM
 from learning.printing.errors import PrintingError
 from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.storage import memory_load
@@ -428,15 +428,15 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     Raises:
         MalformedError: there is no such opponent.
     """
-    if opponent not in OPPONENTS:
-        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(OPPONENTS)}.")
+    if opponent not in UNIFORM:
+        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(UNIFORM)}.")
     key = f"visits:{machine.pk}:{machine.n_lessons}:{opponent}"
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
         memory = memory_load(machine)
         if isinstance(memory, OpenMemory):
             return None
-        chances = visit_probability(memory, OPPONENTS[opponent])
+        chances = visit_probability(memory, UNIFORM[opponent])
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
         cache.set(key, visits, STRENGTH_CACHE_S)
     return visits

@@ -72,7 +72,7 @@ def tournament_start(
     tournament = Tournament.objects.create(
         owner=user,
         name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",
-        game=_game_of(machines.values()),
+        game=_game_of(machines.values(), entries),
         format=format,
         n_games=games,
         n_rounds=rounds or (swiss_rounds_usual(len(entries)) if format == TournamentFormat.SWISS else 1),
@@ -151,7 +151,7 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
         raise MachineNotFoundError from None
 
 
-def _game_of(machines: Any) -> str:
+def _game_of(machines: Any, entries: Sequence[str]) -> str:
     games = sorted({machine.game for machine in machines})
     if not games:
         raise TournamentRefusedError("entries: at least one of them has to be a machine.")
@@ -162,6 +162,9 @@ def _game_of(machines: Any) -> str:
         graph_compile(game, reduced=True)
     except ValueError as error:
         raise TournamentRefusedError(f"entries: {error}") from None
+    for entry in entries:
+        if entry in OPPONENTS and not OPPONENTS[entry].plays(game):
+            raise TournamentRefusedError(f"entries: {OPPONENTS[entry].name} does not play {game.name}.")
     return game.slug
 
 

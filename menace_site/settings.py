@@ -277,6 +277,11 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 # How many machines an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
 
+# Live matches
+
+# Threads of a web process in which players that take seconds over a move think.
+THINKERS = env.int("THINKERS", default=1)
+
 # Advice (/api/ai/)
 
 # Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.

@@ -29,7 +29,7 @@ from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
 from learning.machines.presets import PRESETS
 from learning.models import Lesson, LessonKind, Machine
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import opponent_at
 from learning.selectors_experiments import experiments_about
 
 LOBBY_MACHINES = 12
@@ -136,11 +136,13 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
-    """Whom a person meets who just wants to play, beginning and not: the house's machine, else who wins and blocks."""
+    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a middling opponent."""
     met = []
     for side in Side:
         house = houses.get((game.slug, side.other))
-        slug, name = ("menace", house.name) if house else ("win-block", OPPONENTS["win-block"].name)
+        other = opponent_at("medium", game)
+        assert other is not None, "every game has a middling opponent"
+        slug, name = ("menace", house.name) if house else (other.slug, other.name)
         met.append({"side": str(side.value), "opponent": slug, "name": name})
     return met
 

@@ -22,7 +22,7 @@ from learning.exceptions import (
 )
 from learning.kernels.random_source import RandomSource
 from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import UNIFORM
 from learning.referee import pairing_claim, pairing_play, tournament_play
 from learning.selectors import ledger_errors
 from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
@@ -426,4 +426,4 @@ def test_the_command_says_what_is_wrong(arguments: list[str], why: str) -> None:
 
 def test_every_fixed_opponent_can_take_part() -> None:
     machine(Side.SECOND, slug="one")
-    assert played(["one", *OPPONENTS], games=5).status == RunStatus.FINISHED
+    assert played(["one", *UNIFORM], games=5).status == RunStatus.FINISHED
