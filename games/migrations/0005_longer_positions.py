@@ -4,20 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('games', '0004_exhibitions_and_seats_taken_over'),
+        ("games", "0004_exhibitions_and_seats_taken_over"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='match',
-            name='position',
+            model_name="match",
+            name="position",
             field=models.CharField(max_length=1000),
         ),
         migrations.AlterField(
-            model_name='ply',
-            name='position',
-            field=models.CharField(help_text='After the move.', max_length=1000),
+            model_name="ply",
+            name="position",
+            field=models.CharField(help_text="After the move.", max_length=1000),
         ),
     ]
