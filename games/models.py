@@ -22,6 +22,8 @@ from games.rules.registry import game_get
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 """No letter or digit that looks like another: no i, l, o, 0, 1."""
 CODE_LENGTH = 6
+MAX_POSITION = 1000
+"""Characters: enough for a game whose positions carry their history."""
 CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
 HUMAN = "human"
 
@@ -103,7 +105,7 @@ class Match(models.Model):
     room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches")
     number = models.PositiveIntegerField(help_text="1 for the first match of the room.")
     status = models.CharField(max_length=8, choices=MatchStatus)
-    position = models.CharField(max_length=1000)
+    position = models.CharField(max_length=MAX_POSITION)
     n_plies = models.PositiveIntegerField(default=0)
     seed = models.BigIntegerField(default=new_seed, editable=False)
     winner = models.PositiveSmallIntegerField(null=True, blank=True, choices=[(0, "first"), (1, "second")])
@@ -198,7 +200,7 @@ class Ply(models.Model):
     number = models.PositiveIntegerField(help_text="0 for the first move.")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     move = models.CharField(max_length=20)
-    position = models.CharField(max_length=1000, help_text="After the move.")
+    position = models.CharField(max_length=MAX_POSITION, help_text="After the move.")
     played_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

@@ -10,7 +10,7 @@ from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import exchange, experiments, lab, pages, play, runs, schedules, tournaments
+from learning.views import advice, exchange, experiments, lab, pages, play, runs, schedules, tournaments
 
 # Advice; served without the rest of Django where the server allows (menace_site/open_endpoints.py)
 open_urlpatterns = [
@@ -23,6 +23,7 @@ urlpatterns = [
     *open_urlpatterns,
     path("", pages.lobby, name="lobby"),
     path("play/<slug:slug>", play.play_page, name="play"),
+    path("ai", advice.advice, name="advice"),
     path("account", pages.account, name="account"),
     path("machines/<int:machine_id>", pages.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),

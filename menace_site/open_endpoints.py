@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
@@ -23,6 +24,8 @@ from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern
 
 from menace_site.boundary import Application, Receive, Scope, Send
+
+LONGEST_REST_S = 0.05
 
 
 class Desk:
@@ -39,10 +42,27 @@ class Desk:
         return self.n >= self.most
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """The function's result, worked out in a thread."""
+        """The function's result, worked out in a thread, which then rests for as long as that took.
+
+        So advice takes half of a thread's time at most, and backs off by itself when there is much else to do: what is
+        live needs the interpreter's lock and a core dozens of times for a single move. ``make bench`` shows both.
+        """
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[Any] = loop.create_future()
+
+        def work() -> None:
+            begin = time.perf_counter()
+            try:
+                deliver, value = result.set_result, function(*args)
+            except Exception as error:
+                deliver, value = result.set_exception, error
+            loop.call_soon_threadsafe(lambda: result.done() or deliver(value))
+            time.sleep(min(time.perf_counter() - begin, LONGEST_REST_S))
+
         self.n += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self.threads, function, *args)
+            self.threads.submit(work)
+            return await result
         finally:
             self.n -= 1
 
@@ -52,7 +72,7 @@ class OpenEndpoints:
 
     A body is kept up to one byte more than ``max_bytes``, by which the view sees that it is too large, and thrown away
     up to ``drain_bytes`` more, so that who sends it gets to read the answer. Bodies that are ``is_slow`` have a thread
-    of their own, so that the others never wait for them.
+    of their own, so that the others never wait for them; ``warm_up`` is called in it once something is asked.
     """
 
     def __init__(
@@ -63,6 +83,7 @@ class OpenEndpoints:
         max_bytes: int,
         drain_bytes: int,
         is_slow: Callable[[bytes], bool],
+        warm_up: Callable[[], None],
         n_threads: int,
     ) -> None:
         self.otherwise = otherwise
@@ -70,6 +91,7 @@ class OpenEndpoints:
         self.max_bytes = max_bytes
         self.drain_bytes = drain_bytes
         self.is_slow = is_slow
+        self.warm_up: Callable[[], None] | None = warm_up
         self.quick, self.slow = Desk("quick", n_threads, most=200), Desk("slow", 1, most=4)
         view: Any = _view
         for middleware in (CommonMiddleware, SecurityMiddleware):
@@ -77,6 +99,9 @@ class OpenEndpoints:
         self.view: Callable[[HttpRequest], HttpResponse] = view
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.warm_up is not None:  # the first request of this process, which is seldom one of ours
+            self.slow.threads.submit(self.warm_up)
+            self.warm_up = None
         match = self._match(scope)
         if match is None:
             await self.otherwise(scope, receive, send)

@@ -24,6 +24,7 @@ from games.exceptions import PlayError
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
+from games.rules.romgon.moves import CORE
 from games.rules.romgon.pieces import BLACK, START
 from games.rules.romgon.rules import Romgon
 from games.services_tokens import token_read
@@ -113,11 +114,16 @@ class AiHealthView(OpenView):
     @extend_schema(**ai_schema.HEALTH)
     def get(self, request: HttpRequest) -> dict[str, Any]:
         """Asks the engine for a move and nothing else; the whole site is asked at ``/api/health``."""
-        game = game_get(ROMGON)
-        assert isinstance(game, Romgon)
-        question = romgon.Question(START, BLACK, game.options, "hard")
+        question = romgon.Question(START, BLACK, CORE, "hard")
         answer = romgon.move_answer(question, RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
         return {"status": "ok", "depth": answer["depth"], "difficulties": list(LEVELS)}
+
+
+def warm_up() -> None:
+    """Load or compile what answers need, before anybody waits for one."""
+    question = romgon.Question(START, BLACK, CORE, "hard")
+    romgon.move_answer(question, RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
+    romgon.evaluate_answer(question)
 
 
 def is_slow(body: bytes) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from games.rules.base import Game
 from games.rules.player import Random
 from games.rules.romgon.rules import Romgon
-from learning.engines.romgon.answers import Level, answer
+from learning.engines.romgon.answers import Level, answer_in
 from learning.opponents.base import Opponent
 
 
@@ -28,6 +28,6 @@ class EngineOpponent(Opponent):
 
     def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
         assert isinstance(game, Romgon)
-        found = answer(position.board, position.side, game.options, level=self.level, rng=rng)
+        found = answer_in(game, position, level=self.level, rng=rng)
         assert found.chosen is not None, "the game goes on"
         return found.chosen.move

@@ -57,9 +57,11 @@ def _answers(port: int) -> bool:
         return False
 
 
-def _ask(port: int, question: dict[str, Any], seconds: float) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.bench.load", str(port), "/api/ai/move", str(N_CONNECTIONS), str(seconds)]
-    client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def _ask(port: int, question: dict[str, Any], seconds: float, rate: float = 0) -> subprocess.Popen[bytes]:
+    words = [str(port), "/api/ai/move", str(N_CONNECTIONS), str(seconds), str(rate)]
+    client = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.load", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     assert client.stdin is not None
     client.stdin.write(json.dumps(question).encode())
     client.stdin.close()

@@ -1,7 +1,7 @@
-"""A client that asks as fast as it is answered, over a few connections that stay open; a process of its own.
+"""A client that asks as fast as it is answered, or at a rate, over a few connections that stay open.
 
-``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS < body``; prints the latencies of all answers in
-milliseconds and how many were no 200, as JSON.
+A process of its own: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``, with a rate of 0 for
+as fast as it goes. Prints the latencies of all answers in milliseconds and how many were no 200, as JSON.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import time
 class Connection(asyncio.Protocol):
     """Sends the request, waits for the whole answer, sends it again, until the time is over."""
 
-    def __init__(self, request: bytes, ends_at: float, over: asyncio.Future[None]) -> None:
-        self.request, self.ends_at, self.over = request, ends_at, over
+    def __init__(self, request: bytes, ends_at: float, pause_s: float, over: asyncio.Future[None]) -> None:
+        self.request, self.ends_at, self.pause_s, self.over = request, ends_at, pause_s, over
         self.milliseconds: list[float] = []
         self.n_refused = 0
         self.answer = b""
@@ -37,10 +37,10 @@ class Connection(asyncio.Protocol):
         now = time.perf_counter()
         self.milliseconds.append(1000 * (now - self.asked_at))
         self.n_refused += not head.startswith(b"HTTP/1.1 200")
-        if now < self.ends_at:
-            self._ask()
-        else:
+        if now >= self.ends_at:
             self.transport.close()
+        else:  # at a rate the next one is due so long after this one was, however late the answer
+            self.over.get_loop().call_later(max(0.0, self.asked_at + self.pause_s - now), self._ask)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.over.set_result(None)
@@ -51,13 +51,15 @@ class Connection(asyncio.Protocol):
         self.transport.write(self.request)
 
 
-async def load(port: int, path: str, n_connections: int, seconds: float, body: bytes) -> dict[str, object]:
-    """Ask for that long; the latencies and the number of refusals."""
+async def load(port: int, path: str, n_connections: int, seconds: float, rate: float, body: bytes) -> dict[str, object]:
+    """Ask for that long, all connections together ``rate`` times a second; the latencies and the number of refusals."""
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     loop = asyncio.get_running_loop()
     ends_at = time.perf_counter() + seconds
+    pause_s = n_connections / rate if rate else 0.0
     connections = [
-        Connection(f"{head}\r\n\r\n".encode() + body, ends_at, loop.create_future()) for _ in range(n_connections)
+        Connection(f"{head}\r\n\r\n".encode() + body, ends_at, pause_s, loop.create_future())
+        for _ in range(n_connections)
     ]
     for connection in connections:
         await loop.create_connection(lambda connection=connection: connection, "127.0.0.1", port)  # type: ignore[misc]
@@ -69,6 +71,7 @@ async def load(port: int, path: str, n_connections: int, seconds: float, body: b
 
 
 if __name__ == "__main__":
-    port, path, n_connections, seconds = sys.argv[1:]
-    found = asyncio.run(load(int(port), path, int(n_connections), float(seconds), sys.stdin.buffer.read()))
+    port, path, n_connections, seconds, rate = sys.argv[1:]
+    body = sys.stdin.buffer.read()
+    found = asyncio.run(load(int(port), path, int(n_connections), float(seconds), float(rate), body))
     json.dump(found, sys.stdout)

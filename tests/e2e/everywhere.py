@@ -298,6 +298,7 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "experiments": plain("/experiments"),
     "experiment": experiment,
     "experiment-waiting": experiment_waiting,
+    "advice": plain("/ai"),
     "login": plain("/login"),
     "login-wrong": wrong_login,
     "login-locked": locked,

@@ -31,7 +31,7 @@ from learning.training.tables import boxes_compile, graph_compile
 
 BOTH, FIRST, SECOND = frozenset((0, 1)), frozenset((0,)), frozenset((1,))
 ANY_SIDES = st.lists(st.sampled_from([BOTH, FIRST, SECOND]), min_size=2, max_size=12)
-ENUMERABLE = list(GAMES.values())
+ENUMERABLE = [game for game in GAMES.values() if game.enumerable]
 
 
 def entrants(*sides: frozenset[int]) -> list[Entrant]:

@@ -25,6 +25,12 @@ def test_perft_begins_where_it_is_told():
     assert printed("perft", "noughts-and-crosses", "XX.OO....", "0") == ["1"]
 
 
+def test_perft_counts_a_game_of_a_family_with_options():
+    assert printed("perft", "romgon", "2")[-1] == "167"
+    assert printed("perft", "romgon-flip", "2")[-1] == "398"
+    assert printed("perft", "romgon", "S4s.T5t.C6h.R7r.H6c.T5t.S4s-w0", "2")[-1] == "167"
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from games.rules.base import Side
 from games.rules.player import Random
 from games.rules.romgon.moves import CORE, Move, Options
 from games.rules.romgon.pieces import Board
+from games.rules.romgon.rules import Position, Romgon
 from learning.engines.romgon import boards, search
 from learning.engines.romgon.boards import MAX_ACTIONS
 from learning.engines.romgon.evaluation import Terms
@@ -103,6 +104,28 @@ def answer(
     if level.random_tenths and rng.below(10) < level.random_tenths:
         chosen = sorted(ranked)[rng.below(len(ranked))]  # in canonical order: the same draw, the same action
     return Answer(chosen, ranked[:N_CANDIDATES], depth)
+
+
+def answer_in(
+    game: Romgon, position: Position, *, level: Level, rng: Random, time_limit_s: float | None = None
+) -> Answer:
+    """What the engine plays at a level in a game that goes on: as :func:`answer`, but with an eye on its history.
+
+    The search knows no history. So an action that loses on the spot, by repetition or shuttling, gives way to the best
+    that does not; what a level plays at random stays as it was drawn.
+    """
+    options = game.options
+    found = answer(position.board, position.side, options, level=level, rng=rng, time_limit_s=time_limit_s)
+    if found.chosen is None or found.chosen != found.candidates[0] or not _loses(game, position, found.chosen.move):
+        return found
+    better = next((other for other in found.candidates if not _loses(game, position, other.move)), found.chosen)
+    return replace(found, chosen=better)
+
+
+def _loses(game: Romgon, position: Position, move: Move) -> bool:
+    """Whether an action loses the game for whoever plays it."""
+    outcome = game.outcome(game.apply(position, move))
+    return outcome is not None and outcome.winner is position.side.other
 
 
 def ranking(

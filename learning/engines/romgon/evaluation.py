@@ -19,6 +19,7 @@ from games.rules.romgon.pieces import (
     WHITE,
     Board,
     Piece,
+    kind_of,
     piece_of,
     rhombus_cell,
 )
@@ -46,12 +47,13 @@ class Terms(NamedTuple):
 def evaluate(board: Board, me: Side, options: Options = CORE) -> Terms:
     """What a board is worth to ``me``, whoever is to move. Not antisymmetric: two terms look at one side only."""
     pieces = [(cell, piece_of(code)) for cell, code in enumerate(board) if code]
+    ends = {side: [target for _, target in pseudo_moves(board, side)] for side in Side}
     return Terms(
         material=sum(_sign(piece.side, me) * VALUES[piece.kind] for _, piece in pieces),
         advancement=_advancement(board, me),
         flip=_flip_extras([(cell, piece) for cell, piece in pieces if piece.side == me]) if options.flip else 0,
-        mobility=sum(2 * _sign(side, me) * sum(1 for _ in pseudo_moves(board, side)) for side in Side),
-        threats=sum(0.5 * _sign(side, me) * _threats(board, side) for side in Side),
+        mobility=2 * (len(ends[me]) - len(ends[me.other])),
+        threats=0.5 * (_taken(board, ends[me]) - _taken(board, ends[me.other])),
         center=sum(3 * _sign(piece.side, me) for cell, piece in pieces if cell in CENTER),
     )
 
@@ -79,6 +81,6 @@ def _flip_extras(own: list[tuple[int, Piece]]) -> int:
     return extras - 20 * (few == 1 and many > 3)
 
 
-def _threats(board: Board, side: Side) -> int:
-    """The sum of what every pseudo-legal capture would take; a piece attacked twice counts twice."""
-    return sum(VALUES[piece_of(board[target]).kind] for _, target in pseudo_moves(board, side) if board[target])
+def _taken(board: Board, ends: list[int]) -> int:
+    """What moves with these ends would take, all of them together: a piece attacked twice counts twice."""
+    return sum(VALUES[kind_of(board[target])] for target in ends if board[target])

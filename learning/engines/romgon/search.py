@@ -248,9 +248,7 @@ def search(
                     sets,
                     1 - side,
                     deep - 1,
-                    int(
-                        np.int64(2)
-                    ),  # a bare 2 is a type of its own: two kernels that call each other, and no cache holds both
+                    int(np.int64(2)),  # a bare 2 is a type of its own, and a second kernel for it is lost in the cache
                     -INFINITE,
                     -floor,
                     side,

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.api import ai
 from learning.kernels.random_source import RandomSource
 from learning.machines.rule import Rule
 from learning.opponents.registry import OPPONENTS
@@ -32,3 +33,4 @@ class Command(BaseCommand):
         against_opponent(first, OPPONENTS["random"])
         worst_case(first)
         visit_probability(first, OPPONENTS["random"])
+        ai.warm_up()

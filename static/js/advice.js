@@ -1,0 +1,191 @@
+/**
+ * The page where a board is set up by hand and a move is asked for.
+ *
+ * Knows no rules: a board may be anything, and what is wrong with it the server says.
+ */
+
+import { Board } from "./board.js";
+import { cellsOf } from "./diagram.js";
+import { html, pageData } from "./dom.js";
+import { percent } from "./words.js";
+
+const byId = (id) => document.getElementById(id);
+const games = new Map(pageData("games").map((game) => [game.slug, game]));
+const COLOURS = ["white", "black"];
+const NOTHING = "";
+
+let game, board, cells, marked = [];
+
+const isRomgon = () => game.types.length > 0;
+const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value ?? NOTHING;
+
+function radios(root, name, choices) {
+  root.replaceChildren(...choices.map(([value, label], index) =>
+    html("label", { class: "choice" }, html("input", { type: "radio", name, value, checked: index === 0 }), label)));
+}
+
+/** Romgon's pieces as one text, the way the rules write them: R, r~, t@2. */
+function pieceText() {
+  const value = chosen("piece");
+  if (!isRomgon() || value === NOTHING) return value || null;
+  const rotation = Number(byId("rotation").value);
+  return value + (byId("flipped").checked ? "~" : "") + (rotation ? `@${rotation}` : "");
+}
+
+/** The same text as the fields that are sent. */
+function pieceFields(text) {
+  const [, letter, flipped, rotation] = text.match(/^(.)(~?)(?:@(\d))?$/);
+  const { name } = game.types.find((type) => type.letter === letter.toUpperCase());
+  return {
+    color: letter === letter.toUpperCase() ? "white" : "black", type: name,
+    ...(flipped && { flipped: true }), ...(rotation && { rotation: Number(rotation) }),
+  };
+}
+
+function question() {
+  const fields = { playerColor: chosen("side"), difficulty: byId("level").value };
+  if (isRomgon()) {
+    const placed = game.layout.cells.flatMap((cell, index) => (cells[index] ? [[cell.id, pieceFields(cells[index])]] : []));
+    return { board: Object.fromEntries(placed), ...fields, flipModeEnabled: byId("flips").checked };
+  }
+  const machine = byId("machine").value.trim();
+  return { game: game.slug, board: cells, ...fields, ...(machine && { machine }) };
+}
+
+function draw() {
+  const paths = Object.fromEntries(game.layout.cells.map((cell) => [cell.id, [cell.id]]));
+  board.update({ board: cells, paths, last: marked, lit: marked });
+  const body = JSON.stringify(question());
+  byId("curl").textContent =
+    `curl -X POST ${location.origin}/api/ai/move \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`;
+}
+
+function place(id) {
+  const index = game.layout.cells.findIndex((cell) => cell.id === id);
+  const piece = pieceText();
+  cells[index] = cells[index] === piece ? null : piece;
+  forget();
+}
+
+/** An answer to another question marks nothing any more. */
+function forget() {
+  marked = [];
+  byId("candidates").replaceChildren();
+  byId("answer").textContent = "Nothing has been asked about this board yet.";
+  byId("came").textContent = "";
+  draw();
+}
+
+function choose(slug) {
+  game = games.get(slug);
+  board = new Board(byId("board"), game.layout, place);
+  cells = [...game.start];
+  const romgon = isRomgon();
+  radios(byId("pieces"), "piece", [
+    ...(romgon
+      ? COLOURS.flatMap((colour) => game.types.map(({ letter, name }) =>
+        [colour === "white" ? letter : letter.toLowerCase(), `${colour} ${name}`]))
+      : game.pieces.map((piece) => [piece, piece])),
+    [NOTHING, "nothing"],
+  ]);
+  // In Romgon the first player is Black; in every other game the first player answers to white.
+  const sides = game.layout.role_names.map((name, side) => [romgon ? name.toLowerCase() : COLOURS[side], name]);
+  radios(byId("sides"), "side", sides);
+  byId("level").replaceChildren(...game.levels.map((level) => html("option", { value: level, selected: level === "hard" }, level)));
+  byId("turning").hidden = !romgon;
+  byId("flip-mode").hidden = !romgon;
+  byId("machine-field").hidden = romgon;
+  forget();
+}
+
+/** The cells of a move, from whichever shape it has. */
+function cellsOfMove(move) {
+  const ids = move.from ? [move.from, move.to] : null;
+  return ids ? ids.map((id) => game.layout.cells.findIndex((cell) => cell.id === id)) : cellsOf(game.layout, move.move);
+}
+
+function worthWords(move) {
+  if (move.probability !== undefined) return percent(move.probability);
+  if (isRomgon() || move.evaluation === null) return move.evaluation === null ? "unknown" : String(move.evaluation);
+  return { 1: "wins", 0: "draws", "-1": "loses" }[move.evaluation];
+}
+
+function mark(move, button) {
+  marked = cellsOfMove(move);
+  for (const other of byId("candidates").querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === button));
+  draw();
+}
+
+function list(moves, best) {
+  byId("candidates").replaceChildren(...moves.map((move) => {
+    const isBest = best !== null && move.notation === best?.notation;
+    const button = html("button", { type: "button", "aria-pressed": String(isBest) },
+      html("span", {}, move.name ?? move.notation ?? `${move.from}→${move.to}${move.isFlip ? " F" : move.isCapture ? " C" : ""}`),
+      move.evaluation === undefined ? null : html("span", { class: "figure soft" }, worthWords(move)));
+    button.addEventListener("click", () => mark(move, button));
+    return html("li", {}, button);
+  }));
+}
+
+function moveWords({ move, evaluation, candidateMoves, machine }) {
+  if (!move) return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
+  const what = move.name ?? move.notation;
+  if (machine) return `${machine.name} draws: ${what}.`;
+  return isRomgon() ? `Play ${what}. It is worth ${evaluation}.` : `Play ${what}. It ${worthWords(move)}${move.evaluation === null ? " what it is worth" : ""}.`;
+}
+
+function evaluationWords({ evaluation, status }) {
+  const over = status.over ? `The game is over: ${status.winner ?? "nobody"} has won (${status.reason.replaceAll("_", " ")}). ` : "";
+  const check = status.inCheck ? "The side to move is in check. " : "";
+  const worth = evaluation === null ? "Nobody knows what it is worth." : `It is worth ${evaluation} to the side to move.`;
+  return over + check + worth;
+}
+
+async function ask(path) {
+  const asked = question();
+  byId("answer").textContent = "Thinking…";
+  let answer;
+  try {
+    const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) });
+    answer = await response.json();
+  } catch {
+    byId("answer").textContent = "No answer came. Is the network there? Ask again.";
+    return;
+  }
+  if (JSON.stringify(asked) !== JSON.stringify(question())) return;
+  byId("came").textContent = JSON.stringify(answer, null, 2);
+  marked = answer.move ? cellsOfMove(answer.move) : [];
+  if (answer.error) {
+    byId("candidates").replaceChildren();
+    byId("answer").textContent = [answer.error, answer.detail].filter(Boolean).join(": ");
+  } else if (answer.status) {
+    list(answer.legalMoves, null);
+    byId("answer").textContent = evaluationWords(answer);
+  } else {
+    list(answer.candidateMoves, answer.move);
+    byId("answer").textContent = moveWords(answer);
+  }
+  draw();
+}
+
+byId("game").addEventListener("change", (event) => choose(event.target.value));
+byId("start").addEventListener("click", () => { cells = [...game.start]; forget(); });
+byId("empty").addEventListener("click", () => { cells = cells.map(() => null); forget(); });
+byId("question").addEventListener("submit", (event) => { event.preventDefault(); ask("/api/ai/move"); });
+byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
+byId("question").addEventListener("input", draw);
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", async () => {
+    const source = byId(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+    } catch {
+      // Without permission, or without https, the old way still works.
+      getSelection().selectAllChildren(source);
+      document.execCommand("copy");
+    }
+    byId("copied").textContent = "Copied.";
+  });
+}
+choose(byId("game").value);
+byId("advice").hidden = false;

@@ -1,0 +1,85 @@
+"""The page where a board is set up by hand: mouse, keyboard, phone, and what a program would send."""
+
+import json
+import shlex
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from games.rules.base import Side
+from tests.e2e.conftest import Visitor, Watch
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+
+def cell(page: Page, name: str) -> Locator:
+    return page.locator(f'#board [data-cell="{name}"]')
+
+
+def test_a_board_is_set_up_asked_about_and_the_move_shown(page: Page, watch: Watch) -> None:
+    watch.allow("400")
+    page.goto("/ai")
+    page.locator("#game").select_option("noughts-and-crosses")
+    page.get_by_role("radio", name="X", exact=True).check()
+    cell(page, "1").click()
+    cell(page, "2").click()
+    cell(page, "2").click()  # the same again takes it away
+    page.get_by_role("radio", name="O", exact=True).check()
+    cell(page, "5").click()
+    page.get_by_role("radio", name="X", exact=True).check()
+    cell(page, "2").click()
+    page.get_by_role("radio", name="O", exact=True).check()
+    cell(page, "4").click()
+    page.get_by_role("button", name="Ask for a move").click()
+    expect(page.locator("#answer")).to_have_text("Play top right. It wins.")
+    expect(cell(page, "3")).to_have_attribute("class", "cell is-playable is-last is-lit")
+    expect(page.locator("#candidates li")).to_have_count(5)
+    page.locator("#candidates button", has_text="middle right").click()
+    expect(cell(page, "6")).to_have_attribute("class", "cell is-playable is-last is-lit")
+    page.get_by_role("button", name="What is it worth?").click()
+    expect(page.locator("#answer")).to_have_text("It is worth 1 to the side to move.")
+    cell(page, "9").click()
+    page.get_by_role("button", name="Ask for a move").click()
+    expect(page.locator("#answer")).to_contain_text("Invalid board")
+
+
+def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
+    page.goto("/ai")
+    page.locator("#game").select_option("romgon")
+    page.get_by_role("button", name="Empty board").press("Enter")
+    page.get_by_role("radio", name="white triangle").check()
+    page.locator("#rotation").select_option("2")
+    page.locator("#flipped").check()
+    cell(page, "0-0").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.get_by_role("radio", name="White", exact=True).check()
+    page.locator("#flips").check()
+    command = shlex.split(page.locator("#curl").text_content() or "")
+    sent = json.loads(command[command.index("-d") + 1])
+    assert sent == {
+        "board": {"0-1": {"color": "white", "type": "triangle", "flipped": True, "rotation": 2}},
+        "playerColor": "white",
+        "difficulty": "hard",
+        "flipModeEnabled": True,
+    }
+    page.get_by_role("button", name="Ask for a move").press("Enter")
+    expect(page.locator("#answer")).to_contain_text("Play 0-1→")
+    expect(page.locator("#candidates li")).to_have_count(5)
+    page.locator("summary", has_text="What came back").click()
+    expect(page.locator("#came")).to_contain_text('"flipModeEnabled": true')
+
+
+def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:
+    house()[Side.FIRST]
+    page = visitor(viewport={"width": 360, "height": 740})
+    page.goto("/ai")
+    page.locator("#game").select_option("noughts-and-crosses")
+    page.locator("#machine").fill("menace-first")
+    page.get_by_role("button", name="Ask for a move").click()
+    expect(page.locator("#answer")).to_contain_text("draws:")
+    expect(page.locator("#candidates li")).to_have_count(9)
+    for slug in ("romgon", "noughts-and-crosses"):
+        page.locator("#game").select_option(slug)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360

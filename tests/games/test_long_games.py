@@ -1,0 +1,45 @@
+"""A game with history and several kinds of action, in a room: what is stored, and what players are told."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from games.models import Match, Ply
+from games.rules.registry import GAMES
+
+pytestmark = pytest.mark.django_db
+
+GAME = GAMES["romgon-flip-turn-shape-shuttle"]
+
+
+@pytest.fixture
+def api() -> APIClient:
+    return APIClient()
+
+
+def test_a_flip_a_turn_and_a_check_in_a_room_with_a_random_player(api: APIClient) -> None:
+    opened = api.post("/api/rooms", {"opponent": "random", "game": GAME.slug}).json()
+    assert opened["role"] == "Black"
+    api.credentials(HTTP_X_SEAT_TOKEN=opened["seat_token"])
+    state = api.get(f"/api/rooms/{opened['code']}").json()
+    assert (state["turn"], state["notices"]) == ("Black", {})
+    assert state["actions"]["3-8~"] == {"kind": "flip", "name": "Flip", "piece": "r~"}
+    assert state["actions"]["1-6>1-5@2"] == {"kind": "turn", "name": "Turn right twice", "piece": "t@2"}
+    assert "1-6>1-5" not in state["actions"]
+    assert state["paths"]["1-6>1-5"] == state["paths"]["1-6>1-5@2"] == ["1-6", "1-5"]
+    for action in ("3-8~", "1-6>1-5@2"):
+        state = api.post(f"/api/rooms/{opened['code']}/move", {"move": action}).json()
+    assert state["ply"] == 4
+    assert [row["name"] for row in state["moves"][::2]] == ["3-8 flipped", "1-6 to 1-5, turned to 2"]
+    position = GAME.decode(state["position"])
+    assert state["notices"] == GAME.notices(position)
+    assert [GAME.encode(GAME.decode(text)) for text in Ply.objects.values_list("position", flat=True)]
+
+
+def test_the_longest_game_can_be_stored(api: APIClient) -> None:
+    opened = api.post("/api/rooms", {"opponent": "human", "game": "romgon-flip"}).json()
+    assert opened["code"]
+    match = Match.objects.get()
+    match.position = "x" * 900
+    match.save()
+    match.refresh_from_db()
+    assert len(match.position) == 900

@@ -1,0 +1,104 @@
+"""The short road to an open endpoint: threads of its own, a queue that has an end, slow questions apart."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from menace_site.open_endpoints import OpenEndpoints
+
+
+class Site:
+    """An application whose view waits until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.threads: list[str] = []
+        self.warmed: list[str] = []
+        self.endpoints = OpenEndpoints(
+            self.elsewhere,
+            [path("wait", self.wait), path("fail", self.fail)],
+            max_bytes=10,
+            drain_bytes=100,
+            is_slow=lambda body: b"deep" in body,
+            warm_up=lambda: self.warmed.append(threading.current_thread().name),
+            n_threads=2,
+        )
+
+    def wait(self, request: HttpRequest) -> HttpResponse:
+        self.threads.append(threading.current_thread().name)
+        assert self.go_on.wait(20)
+        return HttpResponse(request.body)
+
+    def fail(self, request: HttpRequest) -> HttpResponse:
+        raise RuntimeError("a fault of ours")
+
+    async def elsewhere(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 418, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def ask(self, body: bytes = b"", path: str = "/wait") -> tuple[int, bytes, dict[bytes, bytes]]:
+        headers = [(b"host", b"localhost")]
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+        request = ApplicationCommunicator(self.endpoints, scope)
+        await request.send_input({"type": "http.request", "body": body})
+        start, end = await request.receive_output(20), await request.receive_output(20)
+        await request.wait()
+        return start["status"], end["body"], dict(start["headers"])
+
+    async def busy(self, desk: Any, n: int) -> None:
+        while desk.n < n or len(self.threads) < 1:
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.go_on.set()
+    for desk in (site.endpoints.quick, site.endpoints.slow):
+        desk.threads.shutdown()
+
+
+async def test_other_addresses_go_on_and_warm_the_engine_once(site: Site) -> None:
+    for _ in range(2):
+        assert (await site.ask(path="/elsewhere"))[0] == 418
+    site.endpoints.slow.threads.shutdown()
+    assert site.warmed == ["slow_0"]
+
+
+async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
+    site.endpoints.quick.most = 3
+    waiting = [asyncio.create_task(site.ask(b"mine")) for _ in range(3)]
+    await site.busy(site.endpoints.quick, 3)
+    status, body, headers = await site.ask()
+    assert (status, json.loads(body), headers[b"retry-after"]) == (503, {"error": "Too busy"}, b"2")
+    assert (await site.ask(path="/elsewhere"))[0] == 418
+    site.go_on.set()
+    assert [(status, body) for status, body, _ in await asyncio.gather(*waiting)] == [(200, b"mine")] * 3
+    assert (await site.ask())[0] == 200
+
+
+async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
+    slow = [asyncio.create_task(site.ask(b"deep")) for _ in range(4)]
+    await site.busy(site.endpoints.slow, 4)
+    assert (await site.ask(b"deep"))[0] == 503
+    quick = asyncio.create_task(site.ask(b"quick"))
+    while len(site.threads) < 2:
+        await asyncio.sleep(0)
+    assert {name.split("_")[0] for name in site.threads} == {"slow", "quick"}
+    site.go_on.set()
+    assert (await quick)[1] == b"quick"
+    assert {body for _, body, _ in await asyncio.gather(*slow)} == {b"deep"}
+
+
+async def test_a_fault_is_an_answer(site: Site) -> None:
+    assert (await site.ask(path="/fail"))[0] == 500
