@@ -149,17 +149,23 @@ export class Board {
     this.#draw();
   }
 
-  /** To the nearest cell in a direction: straight ahead first, so that it works on hexagons too. */
+  /**
+   * To the nearest cell in a direction. Among hexagons up and down lead to and fro, along the column that was left, so that
+   * every row is met and nobody drifts aside.
+   */
   #go(dx, dy) {
     const here = this.layout.cells[this.active];
+    const column = dy && this.column?.at === this.active ? this.column.x : here.x;
     let best = null;
     this.layout.cells.forEach((cell, index) => {
       const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
       const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
-      const cost = along + 3 * aside;
+      const cost = along + 1.01 * aside + (dy ? Math.abs(cell.x - column) / 10 : 0);
       if (along > 0.1 && aside < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
     });
-    if (best) this.#focusAt(best.index);
+    if (!best) return;
+    this.column = { at: best.index, x: dy ? column : this.layout.cells[best.index].x };
+    this.#focusAt(best.index);
   }
 
   #focusAt(index) {
@@ -195,7 +201,7 @@ export class Board {
         last.includes(index) && svg("path", { class: "last-mark", d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0), transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)` }),
         board[index] ? piece(board[index], x, y, this.layout) : null,
         !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
-        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 43 : 13 }),
+        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 43 : 15 }),
         hint && bead({ ...hint, x, y: y - 9, r: 22 }),
         hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
       ].filter(Boolean));
