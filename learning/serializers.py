@@ -23,6 +23,8 @@ from learning.services_schedules import PERIODS, Timing
 from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
 MAX_SEED = (1 << 63) - 1
+EXPERIMENT_SLUGS = list(EXPERIMENTS)
+"""Named in the settings too, so that the schema has one name for the choice of an experiment."""
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -549,7 +551,7 @@ class ParameterSerializer(serializers.Serializer[Any]):
 class ExperimentSerializer(serializers.Serializer[Any]):
     """An experiment: ``selectors_experiments.experiment_view``."""
 
-    slug = serializers.ChoiceField(choices=list(EXPERIMENTS))
+    slug = serializers.ChoiceField(choices=EXPERIMENT_SLUGS)
     name = serializers.CharField()
     question = serializers.CharField()
     game = serializers.CharField()
@@ -562,7 +564,7 @@ class ExperimentSerializer(serializers.Serializer[Any]):
 class ExperimentRunStartSerializer(StrictSerializer):
     """Which experiment, and how."""
 
-    experiment = serializers.ChoiceField(choices=list(EXPERIMENTS))
+    experiment = serializers.ChoiceField(choices=EXPERIMENT_SLUGS)
     seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, required=False)
     parameters = serializers.DictField(
         child=serializers.IntegerField(), required=False, help_text="By name; those left out have their default."

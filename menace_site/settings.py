@@ -348,7 +348,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
     # One name for the same choices under several fields.
-    "ENUM_NAME_OVERRIDES": {"RunStatusEnum": "learning.models.RunStatus"},
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatusEnum": "learning.models.RunStatus",
+        "ExperimentEnum": "learning.serializers.EXPERIMENT_SLUGS",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -173,8 +173,8 @@ def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], draws: Se
     return BoxData(text, tuple(beads), tuple(draws))
 
 
-def whole_number(value: object, where: str, *, highest: int = MAX_COUNT) -> int:
-    """The value, if it is a whole number from 0 on that can be kept.
+def whole_number(value: object, where: str, *, lowest: int = 0, highest: int = MAX_COUNT) -> int:
+    """The value, if it is a whole number in this range.
 
     Raises:
         ExchangeError: it is not.
@@ -182,8 +182,8 @@ def whole_number(value: object, where: str, *, highest: int = MAX_COUNT) -> int:
     # bool is an int in Python; a file with "true" beads is a mistake, not one bead.
     if isinstance(value, bool) or not isinstance(value, int):
         raise ExchangeError(where, f"must be a whole number, not {shown(value)}")
-    if not 0 <= value <= highest:
-        raise ExchangeError(where, f"must lie between 0 and {highest}, not {shown(value)}")
+    if not lowest <= value <= highest:
+        raise ExchangeError(where, f"must lie between {lowest} and {highest}, not {shown(value)}")
     return value
 
 

@@ -7,6 +7,7 @@ without the side. A move that was taken out of play is not listed; ``level`` say
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from learning.exchange import json_text
@@ -17,6 +18,8 @@ from learning.machines.rule import MAX_BEADS
 
 RULE = PRESETS["hexapawn-rl"].rule
 """How that program learns, by its own description."""
+FAMILY = "hexapawn"
+"""What that program plays: files of other games were written by us, for machines of any rule."""
 
 
 def dump(data: MachineData) -> str:
@@ -60,7 +63,22 @@ def load(text: str, wanted: Wanted) -> MachineData:
     totals: dict[str, Any] = {name: whole_number(fields.get(name, 0), name) for name in ("wins", "draws", "losses")}
     name = words(fields.get("name", ""), "name", longest=80)
     removed = max(level - 1, 0)
-    return machine_from(entries, wanted, usual=RULE, name=name, learns=learns, removed=removed, **totals)
+    data = machine_from(entries, wanted, usual=RULE, name=name, learns=learns, removed=removed, **totals)
+    if wanted.rule is None and data.game.family == FAMILY:
+        _trust_require(entries)
+    return data
+
+
+def _trust_require(entries: Iterable[Entry]) -> None:
+    """Refuse more trust in a move than that program can have."""
+    assert RULE.cap is not None
+    for entry in entries:
+        most = max(entry.beads.values(), default=0)
+        if most > RULE.cap:
+            raise ExchangeError(
+                f"{entry.where}.confidenceScores",
+                f"{most} is more than the {RULE.cap} of HexapawnRL; name the preset if another machine was saved here",
+            )
 
 
 def _entry(item: Any, position: str, where: str) -> Entry:
@@ -74,5 +92,5 @@ def _entry(item: Any, position: str, where: str) -> Entry:
         name = words(move, f"{where}.validMoves[{index}]", longest=MAX_TEXT)
         if name in beads:
             raise ExchangeError(f"{where}.validMoves[{index}]", f"{name!r} stands twice")
-        beads[name] = whole_number(score, f"{where}.confidenceScores[{index}]", highest=MAX_BEADS)
+        beads[name] = whole_number(score, f"{where}.confidenceScores[{index}]", lowest=1, highest=MAX_BEADS)
     return Entry(where, position, beads)

@@ -127,7 +127,8 @@ def _run_shown(request: HttpRequest, experiment: Experiment) -> ExperimentRun | 
     wanted = request.GET.get("run", "")
     if not wanted:
         return selectors.experiment_run_latest(experiment)
-    run = selectors.experiment_run_for(int(wanted)) if wanted.isascii() and wanted.isdigit() else None
+    is_id = wanted.isascii() and wanted.isdigit() and len(wanted) < 19
+    run = selectors.experiment_run_for(int(wanted)) if is_id else None
     if run is None or run.experiment != experiment.slug:
         raise ExperimentNotFoundError(f"There is no run {wanted!r} of this experiment.")
     return run

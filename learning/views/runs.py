@@ -86,7 +86,8 @@ def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
         other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
         learns = other.learns and is_master(request.user, other)
         games = request.POST.get("games", "")
-        stage = services.Stage(str(other.pk), int(games) if games.isascii() and games.isdigit() else 0, learns=learns)
+        is_number = games.isascii() and games.isdigit() and len(games) < 19
+        stage = services.Stage(str(other.pk), int(games) if is_number else 0, learns=learns)
         run = services.training_run_request(user=request.user, machine=str(machine.pk), stages=[stage])
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))

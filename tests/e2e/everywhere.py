@@ -13,6 +13,7 @@ from games.models import Match
 from games.rules.base import Side
 from games.services import Person, match_resign
 from learning.models import Box, Machine
+from learning.services import machine_create
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import expect_turn, play_mouse
 from tests.factories import experimented, guest, house, play, play_out, room, trained, user
@@ -71,6 +72,8 @@ def _world(site: LiveSite, watch: Watch) -> World:
         own = room("menace", Person(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
         match_resign(code=own.room.code, person=Person(user_id=ada.pk, name="ada"))
     experimented("gardner", machines=10)
+    machine_create(game="hexapawn", side=Side.SECOND, name="Her", preset="gardner-her", slug="her-drawn")
+    trained(machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large"), 30)
     return made
 
 
@@ -176,6 +179,23 @@ def machine_peek(page: Page, world: World) -> None:
 def box_page(page: Page, world: World) -> None:
     page.goto(world.box.get_absolute_url())
     expect(page.locator("#matchbox > svg")).to_be_visible()
+
+
+def drawings(page: Page, world: World) -> None:
+    page.goto(f"/machines/{Machine.objects.get(slug='her-drawn').pk}/drawings")
+    expect(page.locator(".drawings .board-picture")).to_have_count(24)
+
+
+def machine_large(page: Page, world: World) -> None:
+    """A machine whose strength is a sample."""
+    page.goto(Machine.objects.get(slug="large").get_absolute_url())
+    page.get_by_text("How sure that is").click()
+    expect(page.locator("#sampled")).to_be_visible()
+
+
+def run_large(page: Page, world: World) -> None:
+    page.goto(f"/runs/{Machine.objects.get(slug='large').runs.get().pk}")
+    expect(page.locator("#curve canvas")).to_be_visible()
 
 
 def experiment(page: Page, world: World) -> None:
@@ -294,6 +314,9 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "machine": machine_page,
     "machine-peek": machine_peek,
     "box": box_page,
+    "drawings": drawings,
+    "machine-large": machine_large,
+    "run-large": run_large,
     "about": plain("/about"),
     "experiments": plain("/experiments"),
     "experiment": experiment,

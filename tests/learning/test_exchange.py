@@ -287,6 +287,16 @@ REFUSED = {
     "move taken": (memory(["1"], [1]), r"^memory\['X\.+'\]: '1' is not a legal move"),
     "move twice": (memory(["2", "2"], [1, 1]), r"^memory\['X\.+'\]\.validMoves\[1\]: '2' stands twice"),
     "score true": (memory(["2"], [True]), r"^memory\['X\.+'\]\.confidenceScores\[0\]: must be a whole"),
+    "score negative": (memory(["2"], [-1]), r"\.confidenceScores\[0\]: must lie between 1 and \d+, not -1"),
+    "score of what is out of play": (memory(["2"], [0]), r"confidenceScores\[0\]: must lie between 1 and \d+, not 0"),
+    "score that no machine has": (memory(["2"], [1 << 28]), r"confidenceScores\[0\]: must lie between 1 and \d+, not"),
+    "score above its cap": (
+        memory(["a1a2", "b1b2"], [100, 101], "ooo---OOO"),
+        r"^memory\['ooo---OOO'\]\.confidenceScores: 101 is more than the 100 of HexapawnRL; name the preset",
+    ),
+    "hexapawn over": (memory([], [], "-oOo--O-O"), r"^memory\['-oOo--O-O'\]: the game is over"),
+    "hexapawn move": (memory(["b1b3"], [1], "ooo---OOO"), r"^memory\['ooo---OOO'\]: 'b1b3' is not a legal move"),
+    "hexapawn size": (memory(["b1b2"], [1], "ooo---OO"), r"'ooo---OO' is a position of none of the games"),
     "level": (memory(["2"], [1], level="high"), r"^level: must be a whole number"),
     "csv heading": ("position,beads\n", r"^line 1: the heading has no column move"),
     "csv column twice": ("position,move,beads,beads\n", r"^line 1: the heading names a column twice"),
@@ -311,6 +321,10 @@ class TestRefused:
         assert len(str(refusal.value)) < 400
         assert not Machine.objects.exists()
         assert not Box.objects.exists()
+
+    def test_a_score_above_its_cap_is_kept_where_the_rule_is_named(self) -> None:
+        copy = imported(memory(["a1a2", "b1b2"], [100, 101], "ooo---OOO"), preset="gardner-her-reward")
+        assert copy.boxes.get().beads == [100, 101]
 
     def test_what_is_no_text(self) -> None:
         with pytest.raises(MachineFileError, match=r"^line 2: is not UTF-8"):

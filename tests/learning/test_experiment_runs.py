@@ -338,7 +338,9 @@ class TestPages:
         assert ExperimentRun.objects.count() == services_experiments.MAX_GOING_ON
 
     @pytest.mark.parametrize(
-        "address", ["/experiments/cold-fusion", f"{PAGE}?run=0", f"{PAGE}?run=x", f"{PAGE}?run={1 << 70}"]
+        "address",
+        ["/experiments/cold-fusion", *(f"{PAGE}?run={run}" for run in ("0", "x", 1 << 63, 1 << 70, "9" * 5000))],
+        ids=["experiment", "none", "word", "too large", "far too large", "no number that can be read"],
     )
     def test_what_is_not_there(self, client: Client, address: str) -> None:
         assert client.get(address).status_code == 404

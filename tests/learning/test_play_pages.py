@@ -106,6 +106,7 @@ class TestTrainingTogether:
             ("owner", {"opponent": "999999"}, 404),
             ("owner", {"games": "0"}, 302),
             ("owner", {"games": "many"}, 302),
+            ("owner", {"games": "9" * 5000}, 302),
         ],
     )
     def test_what_may_not_be_is_refused(

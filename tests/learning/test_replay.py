@@ -14,6 +14,7 @@ from learning.exchange.errors import ExchangeError
 from learning.exchange.recorded_games import load, machine_of
 from learning.exchange.registry import FORMATS, machine_read
 from learning.machines.presets import PRESETS
+from learning.machines.rule import OpenBoxes
 from learning.training.replay import Pupil, replay
 
 FILE = Path(__file__).parent.parent / "data" / "hexapawn-rl" / "40_games.json"
@@ -118,6 +119,17 @@ def test_a_draw_and_boxes_that_are_laid_out_in_advance(tmp_path):
     assert (first.wins, first.draws, first.losses) == (1, 1, 0)
     opening = next(box for box in first.boxes if box.position == ".........")
     assert opening.beads == (4, 4, 4 + 1 + 3)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_of_a_game_too_large_to_list_the_machines_hold_the_boxes_they_met(preset, tmp_path):
+    file = tmp_path / "games.json"
+    file.write_text(json.dumps({"games": [{"moves": ["b1b2", "b4b3"], "winner": 2}, {"moves": [], "winner": 2}]}))
+    arguments = ["--game", "hexapawn-5x4", "--first", preset, "--second", preset, "--out", str(tmp_path)]
+    call_command("replay", str(file), *arguments, stdout=StringIO())
+    first, second = (machine_read((tmp_path / f"{name}.json").read_bytes(), Wanted()) for name in ("first", "second"))
+    assert (len(first.boxes), len(second.boxes)) == (2, 1)
+    assert (first.preset, first.rule.open_boxes) == (preset, OpenBoxes.WHEN_MET)
 
 
 GOOD = {"moves": ["b1b2", "a3a2", "b2c3"], "winner": 1}

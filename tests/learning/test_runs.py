@@ -15,6 +15,7 @@ from games.rules.base import Side
 from learning import runner, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.kernels.random_source import RandomSource
+from learning.machines.registry import HOUSE
 from learning.models import Lesson, Machine, RunStatus, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, RunLostError, curve_marks, run_chunk, run_claim, run_execute
@@ -235,7 +236,8 @@ def test_train_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_pretraining_makes_the_houses_machines_once() -> None:
     call_command("pretrain")
     call_command("pretrain")
-    first, second = Machine.objects.order_by("side")
+    assert sorted(Machine.objects.values_list("slug", flat=True)) == sorted(one.slug for one in HOUSE)
+    first, second = Machine.objects.filter(game="noughts-and-crosses").order_by("side")
     assert (first.slug, first.n_games, first.boxes.count()) == ("menace-first", 50_000, 304)
     assert (second.slug, second.n_games, second.boxes.count()) == ("menace-second", 50_000, 289)
     assert machine_strength(first)["random"]["win"] > 0.85

@@ -12,6 +12,7 @@ from learning.exchange import native, recorded_games
 from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import MAX_BYTES, text_of
 from learning.machines.presets import PRESETS
+from learning.services import preset_rule
 from learning.training.replay import Pupil, RecordedGame, replay
 
 
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         except ExchangeError as error:
             raise CommandError(f"{options['games']}: {error}") from None
         first, second = (
-            Pupil.fresh(game, side, PRESETS[preset].rule) for side, preset in zip(Side, presets, strict=True)
+            Pupil.fresh(game, side, preset_rule(game, preset)) for side, preset in zip(Side, presets, strict=True)
         )
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):
