@@ -16,7 +16,7 @@ from games.authentication import ScopePermission
 from games.identity import GUEST_KEY, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
-from games.selectors import game_view, room_state
+from games.selectors import game_view
 from games.serializers import (
     MoveSerializer,
     ResetSerializer,
@@ -101,7 +101,7 @@ class RoomView(PublicView):
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str) -> Response:
         """The state, for anybody who has the code."""
-        return Response(room_state(code))
+        return Response(services.room_look(code=code))
 
 
 class RoomJoinView(PublicView):

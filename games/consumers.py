@@ -18,7 +18,6 @@ from games.events import room_group
 from games.exceptions import PlayError
 from games.identity import person_of_scope
 from games.models import CODE_FORM
-from games.selectors import room_state
 from games.serializers import FrameError, parse_move_data, parse_step_data
 
 logger = logging.getLogger(__name__)
@@ -180,7 +179,7 @@ class RoomConsumer(FrameConsumer):
 
     async def _pong(self) -> None:
         """Answer a ping, and make good for a state that the broker has lost: it buffers nothing."""
-        view = await in_thread(room_state, self.code)
+        view = await in_thread(services.room_look, code=self.code)
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 

@@ -112,6 +112,12 @@ class Match(models.Model):
     termination = models.SlugField(max_length=40, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+    answer_by = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Until when whoever thinks about a slow player's next move has it to themselves.",
+    )
 
     class Meta:
         verbose_name_plural = "matches"
@@ -125,6 +131,9 @@ class Match(models.Model):
                 | ~Q(status="finished") & Q(finished_at__isnull=True, termination="", winner__isnull=True),
             ),
             models.CheckConstraint(name="match_winner_side", condition=Q(winner__isnull=True) | Q(winner__lte=1)),
+            models.CheckConstraint(
+                name="match_answer_while_playing", condition=Q(answer_by__isnull=True) | Q(status="playing")
+            ),
         ]
 
     def __str__(self) -> str:

@@ -24,8 +24,18 @@ class Choice:
     memo: Any = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a player is called in a game, and what it is in a sentence."""
+
+    name: str
+    summary: str
+
+
 class SeatPlayer(ABC):
     """An automated player of live matches. Every method is called inside the transaction that writes the match.
+
+    The one exception is how a slow player chooses (:meth:`is_slow`).
 
     Locks: the room is locked before any of these is called; a player that locks rows of its own does so in
     ascending order of their ids, and never locks a room.
@@ -33,10 +43,6 @@ class SeatPlayer(ABC):
 
     slug: ClassVar[str]
     name: str
-    summary: str
-    listed: bool = True
-    """Whether the lobby offers it by this name."""
-
     learns: bool = False
     """Whether it may learn from a match, so that there is something in taking its seat over."""
 
@@ -44,9 +50,13 @@ class SeatPlayer(ABC):
         """Whether it can play this game."""
         return True
 
-    def name_in(self, game: Game[Any, Any]) -> str:
-        """What it is called in this game."""
-        return self.name
+    def offer(self, game: Game[Any, Any]) -> Offer | None:
+        """How the lobby offers it to whoever wants to play this game; ``None`` if it does not, by this slug."""
+        return None
+
+    def is_slow(self, seat: Seat) -> bool:
+        """Whether it may think for seconds in this seat: then :meth:`choose` is called outside of any transaction."""
+        return False
 
     @abstractmethod
     def sit(self, seat: Seat, machine: str) -> None:
@@ -81,6 +91,9 @@ class SeatPlayer(ABC):
     @abstractmethod
     def choose(self, seat: Seat, position: Any) -> Choice:
         """The move to play in a position that is not terminal, or a resignation.
+
+        A slow player reads nothing from the database here, and writes nothing: the seat, its match and room are all
+        it gets.
 
         What is random in it follows from ``seat.match.seed`` and ``seat.match.n_plies`` alone, so that a match can be
         played again.

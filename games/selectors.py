@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -60,16 +61,6 @@ def room_get(code: str, *, lock: bool = False) -> Room:
     if room is None:
         raise RoomNotFoundError
     return room
-
-
-def room_state(code: str) -> dict[str, Any]:
-    """The state of the room with this code, all of one moment.
-
-    Raises:
-        RoomNotFoundError: there is none.
-    """
-    with snapshot():
-        return room_view(room_get(code))
 
 
 def match_latest(room: Room) -> Match:
@@ -136,14 +127,14 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
         "position": match.position,
         "ply": match.n_plies,
         "turn": roles[game.side_to_move(position)] if playing else None,
+        "thinking": match.answer_by is not None,
         "legal_moves": [game.format_move(move) for move in legal],
         "paths": {game.format_move(move): [cells[c].id for c in game.path(move)] for move in legal},
         "actions": {
-            game.format_move(move): {"kind": game.kind(move), "name": game.describe_move(move)}
-            for move in legal
-            if game.kind(move) != "move"
+            game.format_move(move): _action(game, position, move) for move in legal if game.kind(move) != "move"
         },
         "notices": dict(game.notices(position)) if playing else {},
+        "captured": dict(zip(roles, map(list, game.captured(position)), strict=True)),
         "last_move": plies[-1].move if plies else None,
         "winning_cells": [cells[cell].id for cell in game.winning_cells(position)],
         "outcome": None if not match.is_over else _outcome(match),
@@ -164,6 +155,12 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
         "exhibition": room.is_exhibition,
         "learning": _insight(match, seats),
     }
+
+
+def _action(game: Game[Any, Any], position: Any, move: Any) -> dict[str, Any]:
+    """An action that is no plain move: its kind, its words, and the piece as it will be."""
+    after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
+    return {"kind": game.kind(move), "name": game.describe_action(position, move), "piece": after}
 
 
 def machines_managed(room: Room, user: Any) -> list[Any]:
@@ -222,9 +219,24 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
             "roles": list(layout.roles),
             "role_names": list(layout.role_names),
             "cells": [
-                {"id": cell.id, "name": cell.name, "mark": cell.mark, "x": cell.x, "y": cell.y} for cell in layout.cells
+                {
+                    "id": cell.id,
+                    "name": cell.name,
+                    "mark": cell.mark,
+                    "x": cell.x,
+                    "y": cell.y,
+                    "zone": cell.zone,
+                    "goal": cell.goal,
+                }
+                for cell in layout.cells
             ],
+            "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
         },
+        "boxes": game.takes_boxes,
+        "additions": [
+            {"slug": slug, "name": addition.name, "summary": addition.summary, "added": slug in game.added}
+            for slug, addition in game.additions.items()
+        ],
         "opponents": opponent_list(game),
     }
 
@@ -237,8 +249,8 @@ def opponent_list(game: Game[Any, Any]) -> list[dict[str, str]]:
 
 def player_list(game: Game[Any, Any]) -> list[dict[str, str]]:
     """The automated players that can be asked for by name in a game."""
-    playing = [player for player in PLAYERS.values() if player.listed and player.plays(game)]
-    return [{"slug": player.slug, "name": player.name_in(game), "summary": player.summary} for player in playing]
+    offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
+    return [{"slug": slug, "name": offer.name, "summary": offer.summary} for slug, offer in offers if offer is not None]
 
 
 def _open_matches(status: MatchStatus, within: timedelta) -> QuerySet[Match]:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from games.exceptions import MalformedError
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
+from games.rules.registry import game_get, game_with
 
 MAX_MOVE_LENGTH = 20
 MAX_STEP_PLIES = 100
@@ -78,6 +78,12 @@ class RoomCreateSerializer(serializers.Serializer[Any]):
         max_length=20, default="", allow_blank=True, help_text="A role such as X or O, 0 or 1, or 'random'."
     )
     fresh = serializers.BooleanField(default=False)
+    additions = serializers.ListField(
+        child=serializers.SlugField(max_length=40),
+        default=list,
+        max_length=20,
+        help_text="Rules that are added to those of the game, such as 'flip' of Romgon.",
+    )
 
 
 class MoveSerializer(serializers.Serializer[Any]):
@@ -141,6 +147,9 @@ def parse_room(data: Any) -> dict[str, Any]:
         raise MalformedError(f"{field}: {errors[0]}")
     room: dict[str, Any] = dict(serializer.validated_data)
     try:
+        additions = room.pop("additions")
+        if additions:
+            room["game"] = game_with(room["game"], additions).slug
         room["side"] = parse_side(game_get(room["game"]), room["side"], Side.FIRST)
     except UnknownGameError as error:
         raise MalformedError(f"game: {error}") from None

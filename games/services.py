@@ -2,6 +2,11 @@
 
 Each is one transaction that locks the room's row first, so a room has one writer at a time; machines are locked
 after it, in ascending order. Every change raises ``room.version`` and is broadcast once the transaction has committed.
+
+Automated players answer in the transaction of the move that they answer to. Of a slow one it is just noted that its
+move is due (``match.answer_by``): a thread thinks about it outside of any transaction (:func:`match_answer`) and stores
+it like any other move, unless the match has gone on or ended meanwhile. If that thread dies, whoever looks at the match
+after ``answer_by`` makes another one think.
 """
 
 from __future__ import annotations
@@ -11,16 +16,18 @@ import itertools
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import close_old_connections, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from games import events, exceptions
+from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
-from games.players import MACHINE, PLAYERS, SeatPlayer
+from games.players import MACHINE, PLAYERS, Choice, SeatPlayer
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -36,6 +43,8 @@ from games.selectors import (
 )
 
 GUEST_NAME = "Guest"
+ANSWER_WITHIN = timedelta(seconds=20)
+"""How long a slow player's next move is left to whoever thinks about it; no player thinks as long by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +301,80 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
     _require_playing(match)
     if ply is not None and ply != match.n_plies:
         raise exceptions.StalePlyError
+    if match.answer_by is not None and not _is_overdue(match):
+        return room_view(room, match)
     _go_on(match, seats, room.rules.decode(match.position), [], most=plies)
     return _changed(room, match)
+
+
+def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
+    """Think about the move that is due in a match, and store it; for a thread that may take seconds over it.
+
+    Nothing happens if somebody else thinks about it already, or if the match goes on without it meanwhile.
+
+    Args:
+        match_id: the match's.
+        answer_by: what the match says, by which who comes first has the question.
+        most: how many plies were asked for in an exhibition, this one among them.
+    """
+    seat = _answer_claim(match_id, answer_by)
+    if seat is None:
+        return
+    close_old_connections()  # there are few, and others play meanwhile
+    match = seat.match
+    choice = PLAYERS[seat.player].choose(seat, match.room.rules.decode(match.position))
+    _answer_store(match, choice, most)
+
+
+@transaction.atomic
+def _answer_claim(match_id: int, answer_by: datetime) -> Seat | None:
+    """The seat whose move is due, if nobody else has taken it on."""
+    by = timezone.now() + ANSWER_WITHIN
+    if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=by):
+        return None
+    match = Match.objects.select_related("room").get(pk=match_id)
+    game = match.room.rules
+    return seats_read(match)[game.side_to_move(game.decode(match.position))]
+
+
+@transaction.atomic
+def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
+    """Play what was chosen for a match as it stood, unless it stands otherwise by now."""
+    room, match, seats = _locked(asked.room.code)
+    if match.pk != asked.pk or match.n_plies != asked.n_plies or match.answer_by is None:
+        return
+    _go_on(match, seats, room.rules.decode(match.position), [], most=most, answer=choice)
+    _changed(room, match)
+
+
+def _is_overdue(match: Match) -> bool:
+    """Whether whoever was to think about the next move has had time enough: perhaps its process is gone."""
+    return match.answer_by is not None and match.answer_by < timezone.now()
+
+
+def _think_later(match: Match, most: int | None) -> None:
+    """Let a thread think about the move that is due."""
+    assert match.answer_by is not None
+    thinking.think(partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most))
+
+
+def room_look(*, code: str) -> dict[str, Any]:
+    """The state of the room; a move that is overdue is asked for again.
+
+    Raises:
+        RoomNotFoundError.
+    """
+    with snapshot():
+        room = room_get(code)
+        match = match_latest(room)
+        view = room_view(room, match)
+    _remind(match)
+    return view
+
+
+def _remind(match: Match) -> None:
+    if _is_overdue(match):
+        _think_later(match, 1 if match.room.is_exhibition else None)
 
 
 @transaction.atomic
@@ -327,7 +408,9 @@ def room_enter(*, code: str, person: Person) -> Entered:
         room = room_get(code)
         match = match_latest(room)
         roles = (room.rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
-        return Entered(room, next(roles, None), person.hosts(room), room_view(room, match))
+        entered = Entered(room, next(roles, None), person.hosts(room), room_view(room, match))
+    _remind(match)
+    return entered
 
 
 @transaction.atomic
@@ -434,20 +517,38 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> M
     return match
 
 
-def _go_on(match: Match, seats: list[Seat], position: Any, played: list[Ply], *, most: int | None = None) -> None:
-    """Let automated seats answer until a person is to move or the match is over; store everything ``played``.
+def _go_on(
+    match: Match,
+    seats: list[Seat],
+    position: Any,
+    played: list[Ply],
+    *,
+    most: int | None = None,
+    answer: Choice | None = None,
+) -> None:
+    """Let automated seats answer until a person or a slow player is to move or the match is over; store all of it.
 
-    They play ``most`` plies at most, if it is given.
+    Args:
+        match: as it is before, apart from what is ``played``.
+        seats: its seats in order of side.
+        position: the position now.
+        played: plies that are not stored yet.
+        most: so many plies at most are played by automated seats.
+        answer: what the seat that is to move, a slow player's, has thought of meanwhile.
     """
     game = match.room.rules
     outcome = game.outcome(position)
-    left = itertools.count() if most is None else range(most)
-    for _ in left:
+    match.answer_by = None
+    for n_answers in itertools.count() if most is None else range(most):
         seat = seats[game.side_to_move(position)]
         if outcome is not None or seat.is_human:
             break
         player = PLAYERS[seat.player]
-        choice = player.choose(seat, position)
+        if answer is None and player.is_slow(seat):
+            match.answer_by = timezone.now() + ANSWER_WITHIN
+            transaction.on_commit(partial(_think_later, match, None if most is None else most - n_answers))
+            break
+        choice, answer = answer or player.choose(seat, position), None
         player.remember(seat, choice)
         if choice.move is None:
             outcome = Outcome(Side(seat.side).other, EMPTY_BOX)
@@ -456,7 +557,7 @@ def _go_on(match: Match, seats: list[Seat], position: Any, played: list[Ply], *,
             played.append(_ply(match, seat.side, game.format_move(choice.move), game.encode(position)))
             outcome = game.outcome(position)
     Ply.objects.bulk_create(played)
-    match.save(update_fields=["n_plies", "position"])
+    match.save(update_fields=["n_plies", "position", "answer_by"])
     if outcome is not None:
         _finish(match, seats, outcome)
 
@@ -475,7 +576,8 @@ def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
     match.winner = outcome.winner
     match.termination = outcome.termination
     match.finished_at = timezone.now()
-    match.save(update_fields=["status", "winner", "termination", "finished_at"])
+    match.answer_by = None
+    match.save(update_fields=["status", "winner", "termination", "finished_at", "answer_by"])
     for slug in sorted({seat.automaton for seat in seats} - {""}):
         PLAYERS[slug].finish(match, outcome)
 

@@ -38,6 +38,13 @@ class GameTooLargeError(PlayError):
     status = 400
 
 
+class NoEngineError(PlayError):
+    """No engine plays this game, so there is nobody to ask."""
+
+    code = "no_engine"
+    status = 404
+
+
 class RunNotFoundError(PlayError):
     """There is no such training run."""
 

@@ -20,7 +20,7 @@ from games.rules.registry import GAMES
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.machines.rule import Rule, RuleError
 from learning.models import Machine, TournamentFormat
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import OPPONENTS, UNIFORM
 from learning.services_schedules import MOST, PERIODS, Timing
 from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
@@ -205,7 +205,9 @@ def rule_to_form(rule: Rule) -> dict[str, Any]:
 class MachineForm(PlainForm):
     """A new machine: a preset, or a rule of its own with every field."""
 
-    game = forms.ChoiceField(label="Game", choices=lambda: [(game.slug, game.name) for game in GAMES.values()])
+    game = forms.ChoiceField(
+        label="Game", choices=lambda: [(game.slug, game.name) for game in GAMES.values() if game.takes_boxes]
+    )
     side = forms.TypedChoiceField(
         label="It plays", coerce=lambda side: Side(int(side)), choices=[(0, "first"), (1, "second")], initial=0
     )
@@ -355,7 +357,7 @@ class TournamentForm(PlainForm):
         label="Players that never learn",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        choices=[(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in OPPONENTS.items()],
+        choices=[(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in UNIFORM.items()],
     )
     format = forms.ChoiceField(
         label="Who meets whom",

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
-from games.players import MACHINE, Choice, SeatPlayer, player_register
+from games.players import MACHINE, Choice, Offer, SeatPlayer, player_register
 from games.rules.base import Game, Outcome, Side
 from games.selectors import RESIGNATION
 from learning import events
@@ -21,7 +21,7 @@ from learning.machines.menace import Menace, Result
 from learning.machines.registry import house_machine
 from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
 from learning.opponents.base import Opponent
-from learning.opponents.registry import LEVELS, OPPONENTS
+from learning.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.selectors import machine_brief, machine_find, machine_in, machine_of_house
 from learning.selectors_matches import match_insight
 from learning.services import machine_clone
@@ -40,24 +40,41 @@ def _account(seat: Seat) -> Any:
 
 
 class OpponentPlayer(SeatPlayer):
-    """A fixed opponent, under its own name or as a level of difficulty."""
+    """A fixed opponent, by its own name or by a level of difficulty: who that is, the game decides."""
 
-    def __init__(self, opponent: Opponent, slug: str | None = None) -> None:
-        self.opponent = opponent
-        self.slug = slug or opponent.slug  # type: ignore[misc]  # one instance a slug
-        self.name = opponent.name
-        self.summary = opponent.summary
-        self.listed = slug is None
+    def __init__(self, slug: str) -> None:
+        self.slug = slug  # type: ignore[misc]  # one instance a slug
+        self.name = slug
+
+    def _in(self, game: Game[Any, Any]) -> Opponent | None:
+        """Who goes by this name in a game."""
+        named = OPPONENTS.get(self.slug)
+        return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
+
+    def _of(self, seat: Seat) -> Opponent:
+        opponent = self._in(seat.match.room.rules)
+        assert opponent is not None, "who does not play a game has no seat in it"
+        return opponent
 
     def plays(self, game: Game[Any, Any]) -> bool:
-        return self.opponent.plays(game)
+        return self._in(game) is not None
+
+    def offer(self, game: Game[Any, Any]) -> Offer | None:
+        opponent = self._in(game)
+        if opponent is None or opponent.slug != self.slug or opponent not in opponents_offered(game):
+            return None
+        return Offer(opponent.name, opponent.summary)
 
     def sit(self, seat: Seat, machine: str) -> None:
-        seat.player = self.opponent.slug
-        seat.save(update_fields=["player"])
+        opponent = self._of(seat)
+        seat.player, seat.name = opponent.slug, opponent.name
+        seat.save(update_fields=["player", "name"])
+
+    def is_slow(self, seat: Seat) -> bool:
+        return self._of(seat).is_slow
 
     def choose(self, seat: Seat, position: Any) -> Choice:
-        return Choice(self.opponent.choose(seat.match.room.rules, position, ply_random(seat)))
+        return Choice(self._of(seat).choose(seat.match.room.rules, position, ply_random(seat)))
 
 
 class MachinePlayer(SeatPlayer):
@@ -68,8 +85,6 @@ class MachinePlayer(SeatPlayer):
 
     slug = MACHINE
     name = "A machine"
-    summary = "One of the machines of this site."
-    listed = False
     learns = True
 
     def only_side(self, machine: str) -> Side | None:
@@ -275,16 +290,14 @@ class HousePlayer(MachinePlayer):
 
     slug = "menace"
     name = "MENACE"
-    summary = "Matchboxes of the house. They learn from every game."
-    listed = True
 
     def plays(self, game: Game[Any, Any]) -> bool:
         return any(house_machine(game.slug, side) for side in Side)
 
-    def name_in(self, game: Game[Any, Any]) -> str:
-        """The shortest of its machines' names: it is the one on their box."""
+    def offer(self, game: Game[Any, Any]) -> Offer | None:
+        """By the shortest of its machines' names: it is the one on their box."""
         names = [house.name for side in Side if (house := house_machine(game.slug, side)) is not None]
-        return min(names, key=len, default=self.name)
+        return Offer(min(names, key=len), "Matchboxes of the house. They learn from every game.") if names else None
 
     def only_side(self, machine: str) -> Side | None:
         return None
@@ -302,7 +315,5 @@ def players_register() -> None:
     """Make every learner and opponent known to live matches; called when the app is ready."""
     player_register(HousePlayer())
     player_register(MachinePlayer())
-    for opponent in OPPONENTS.values():
-        player_register(OpponentPlayer(opponent))
-    for level, opponent in LEVELS.items():
-        player_register(OpponentPlayer(opponent, slug=level))
+    for slug in {**OPPONENTS, **LEVELS}:
+        player_register(OpponentPlayer(slug))

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from games.exceptions import MatchFinishedError
 from games.rules.base import Side
+from games.rules.romgon.rules import Romgon
+from games.selectors import match_latest, room_get, snapshot
+from learning.advice.live import advice
+from learning.exceptions import NoEngineError
 from learning.machines.menace import Menace
 from learning.models import Box, Machine
 
@@ -18,3 +23,20 @@ def machine_as_it_stands(machine: Machine, position: Any) -> Menace:
         if beads is not None:
             mind.boxes[key] = list(beads)
     return mind
+
+
+def room_advice(code: str) -> dict[str, Any]:
+    """What the engine thinks of the position in a room (docs/protocol.md).
+
+    Raises:
+        RoomNotFoundError, NoEngineError, MatchFinishedError.
+    """
+    with snapshot():
+        room = room_get(code)
+        match = match_latest(room)
+    game = room.rules
+    if not isinstance(game, Romgon):
+        raise NoEngineError
+    if match.is_over:
+        raise MatchFinishedError
+    return advice(game, game.decode(match.position))

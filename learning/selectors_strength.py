@@ -10,7 +10,7 @@ from django.core.cache import cache
 from games.exceptions import MalformedError
 from learning.kernels.random_source import RandomSource
 from learning.models import Machine
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import UNIFORM
 from learning.storage import memory_load
 from learning.training.open_memory import AnyMemory, OpenMemory
 from learning.training.strength import against_opponent, visit_probability, worst_case
@@ -44,7 +44,7 @@ def strength_of(memory: AnyMemory, rng: RandomSource) -> Strength:
     Exact, and then in the worst case too. Of a game too large to sum over the shares in :data:`SAMPLE_GAMES` games,
     taken from ``rng``, against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
     """
-    opponents = {slug.replace("-", "_"): OPPONENTS[slug] for slug in STRENGTH_OPPONENTS}
+    opponents = {slug.replace("-", "_"): UNIFORM[slug] for slug in STRENGTH_OPPONENTS}
     if isinstance(memory, OpenMemory):
         game = memory.machine.game
         able = {name: opponent for name, opponent in opponents.items() if opponent.plays(game)}
@@ -62,15 +62,15 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     Raises:
         MalformedError: there is no such opponent.
     """
-    if opponent not in OPPONENTS:
-        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(OPPONENTS)}.")
+    if opponent not in UNIFORM:
+        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(UNIFORM)}.")
     key = f"visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
         memory = memory_load(machine)
         if isinstance(memory, OpenMemory):
             return None
-        chances = visit_probability(memory, OPPONENTS[opponent])
+        chances = visit_probability(memory, UNIFORM[opponent])
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
         cache.set(key, visits, STRENGTH_CACHE_S)
     return visits

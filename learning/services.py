@@ -101,6 +101,8 @@ def rule_require(game: Game[Any, Any], rule: Rule) -> None:
     Raises:
         GameTooLargeError.
     """
+    if not game.takes_boxes:
+        raise GameTooLargeError(f"game: {game.name} has too many positions for boxes.")
     if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
         raise GameTooLargeError(
             f"open_boxes: {game.name} has too many positions to lay out a box for each. They can be opened when met."
@@ -464,9 +466,7 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
         return _other_side(learner, opponent)
     if not fixed.plays(learner.rules):
         able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.rules))
-        raise TrainingRefusedError(
-            f"opponent: {learner.rules.name} has too many positions for {fixed.name.lower()} play; there are {able}."
-        )
+        raise TrainingRefusedError(f"opponent: {fixed.name} is no opponent in {learner.rules.name}; there are {able}.")
     return None
 
 

@@ -73,7 +73,7 @@ def tournament_start(
     tournament = Tournament.objects.create(
         owner=user,
         name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",
-        game=_game_of(machines.values(), game),
+        game=_game_of(machines.values(), entries, game),
         format=format,
         n_games=games,
         n_rounds=rounds or (swiss_rounds_usual(len(entries)) if format == TournamentFormat.SWISS else 1),
@@ -149,7 +149,7 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     return dict(zip(found, machine_lock(*ids), strict=True))
 
 
-def _game_of(machines: Iterable[Machine], wanted: str) -> str:
+def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> str:
     """The slug of the one game that all these play, and nobody has asked for another."""
     games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:
@@ -164,6 +164,9 @@ def _game_of(machines: Iterable[Machine], wanted: str) -> str:
         graph_compile(game, reduced=True)
     except ValueError as error:
         raise TournamentRefusedError(f"entries: {error}") from None
+    for entry in entries:
+        if entry in OPPONENTS and not OPPONENTS[entry].plays(game):
+            raise TournamentRefusedError(f"entries: {OPPONENTS[entry].name} does not play {game.name}.")
     return game.slug
 
 

@@ -6,6 +6,7 @@ from learning.api import ai as api_ai
 from learning.api import exchange as api_exchange
 from learning.api import experiments as api_experiments
 from learning.api import machines as api_machines
+from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
@@ -45,6 +46,7 @@ urlpatterns = [
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/advice/?$", api_room_advice.RoomAdviceView.as_view(), name="api-room-advice"),
     # Printing and exchange
     path("machines/import", exchange.import_page, name="machine_import"),
     path("machines/<int:machine_id>/print", exchange.print_page, name="machine_print"),

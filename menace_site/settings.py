@@ -283,6 +283,11 @@ MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
+# Live matches
+
+# Threads of a web process in which players that take seconds over a move think.
+THINKERS = env.int("THINKERS", default=1)
+
 # Advice (/api/ai/)
 
 # Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from games.rules.errors import IllegalMoveError
@@ -56,13 +57,29 @@ class Symmetry:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place of the board: its id on the wire, its name in words, its mark, its centre."""
+    """One place of the board: its id on the wire, its name in words, its mark, its centre.
+
+    ``zone`` is what part of the board it belongs to, where parts differ, and ``goal`` the role that wants to get there.
+    """
 
     id: str
     name: str
     mark: str
     x: float
     y: float
+    zone: str = ""
+    goal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PieceLook:
+    """How a piece is called and drawn: its outline, pointing east, turned clockwise by ``angle`` degrees."""
+
+    name: str
+    shape: str
+    side: Side
+    flipped: bool = False
+    angle: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,16 @@ class Layout:
     shape: str
     roles: tuple[str, str]
     role_names: tuple[str, str]
+    pieces: Mapping[str, PieceLook] = field(default_factory=dict, hash=False)
+    """Looks of the pieces by their text, where a text alone would not be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A rule that a game may be played with: its name, and what it says in a sentence."""
+
+    name: str
+    summary: str
 
 
 PositionT = TypeVar("PositionT", bound=Hashable)
@@ -108,8 +135,15 @@ class Game(ABC, Generic[PositionT, MoveT]):
     symmetries: tuple[Symmetry, ...]
     reasons: Mapping[str, str]
     """Why a game ended, in words a child understands, by termination."""
+    additions: Mapping[str, Addition] = MappingProxyType({})
+    """Rules that may be added to the usual game of its family. Every choice of them is a game of its own."""
+    added: tuple[str, ...] = ()
+    """Which of the family's additions this game is played with, in their order."""
     enumerable: bool = True
     """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
+
+    takes_boxes: bool = True
+    """Whether a machine can have a box for each position it meets: not where a position carries its whole history."""
 
     @property
     def family(self) -> str:
@@ -199,6 +233,14 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def kind(self, move: MoveT) -> str:
         """What sort of action a move is, where several touch the same cells: by default all are a ``move``."""
         return "move"
+
+    def describe_action(self, position: PositionT, move: MoveT) -> str:
+        """What an action that is no plain ``move`` does to its piece, in words for a button."""
+        return self.kind(move)
+
+    def captured(self, position: PositionT) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The pieces that each side has lost, as :meth:`pieces` calls them; by default nothing is said of any."""
+        return (), ()
 
     def notices(self, position: PositionT) -> Mapping[str, str]:
         """What the players should be told of a position, such as a check: words by flag; by default nothing."""

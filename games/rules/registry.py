@@ -1,5 +1,6 @@
 """Every game that can be played. A new game is a folder beside this file and a line here."""
 
+from collections.abc import Collection
 from typing import Any
 
 from games.rules.base import Game
@@ -17,6 +18,18 @@ GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in _GAMES}
 def family_games(family: str) -> tuple[Game[Any, Any], ...]:
     """The games of a family, the usual one first; empty if there is no such family."""
     return tuple(game for game in GAMES.values() if game.family == family)
+
+
+def game_with(family: str, additions: Collection[str]) -> Game[Any, Any]:
+    """The game of a family that is played with exactly these additions.
+
+    Raises:
+        UnknownGameError: there is no such family, or none of its games has them.
+    """
+    found = [game for game in family_games(family) if set(game.added) == set(additions)]
+    if not found:
+        raise UnknownGameError(f"{family!r} is not played with {', '.join(additions) or 'nothing added'}")
+    return found[0]
 
 
 def game_get(slug: str) -> Game[Any, Any]:

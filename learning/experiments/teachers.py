@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any
 
 from games.rules.base import Game, Side
-from learning.opponents.base import Opponent
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.base import UniformOpponent
+from learning.opponents.perfect import PerfectOpponent
 
-PERFECT = OPPONENTS["perfect"]
+PERFECT = PerfectOpponent()
 
 
-class HabitOpponent(Opponent):
+class HabitOpponent(UniformOpponent):
     """Of the moves that keep the best result always the first in the order of the rules."""
 
     slug = "habit"
@@ -26,7 +26,7 @@ class HabitOpponent(Opponent):
         return PERFECT.replies(game, position)[:1]
 
 
-class TrapsOpponent(Opponent):
+class TrapsOpponent(UniformOpponent):
     """Of the moves that keep the best result those after which somebody who plays at random loses most often."""
 
     slug = "traps"

@@ -1,4 +1,4 @@
-"""What every fixed opponent has in common: a set of replies, each equally likely."""
+"""What every fixed opponent has in common: it knows the rules, answers a position with a move, and never learns."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -8,15 +8,25 @@ from games.rules.player import Random
 
 
 class Opponent(ABC):
-    """A player that picks uniformly among its replies, so its policy is a table for any enumerable game."""
+    """A player that never learns and keeps nothing in mind."""
 
     slug: ClassVar[str]
     name: ClassVar[str]
     summary: ClassVar[str]
+    is_slow: ClassVar[bool] = False
+    """Whether it may think for seconds."""
 
     def plays(self, game: Game[Any, Any]) -> bool:
         """Whether it can play this game."""
         return True
+
+    @abstractmethod
+    def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
+        """The move to play in a position that is not terminal."""
+
+
+class UniformOpponent(Opponent):
+    """A player that picks uniformly among its replies, so its policy is a table for any enumerable game."""
 
     @abstractmethod
     def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from games.rules.base import Game
-from learning.opponents.base import Opponent
+from learning.opponents.base import UniformOpponent
 
 
 @cache
@@ -37,7 +37,7 @@ def move_values(game: Game[Any, Any], position: Any) -> dict[Any, tuple[int, int
     return values
 
 
-class PerfectOpponent(Opponent):
+class PerfectOpponent(UniformOpponent):
     """Uniform among the moves that keep the best result; it does not mind how long a win takes."""
 
     slug = "perfect"
@@ -53,7 +53,7 @@ class PerfectOpponent(Opponent):
         return tuple(move for move, (value, _) in values.items() if value == best)
 
 
-class PerfectFastOpponent(Opponent):
+class PerfectFastOpponent(UniformOpponent):
     """Perfect, and of the best moves those with the shortest win or the longest loss."""
 
     slug = "perfect-fast"

@@ -3,10 +3,13 @@
 from typing import Any
 
 from games.rules.base import Game
-from learning.opponents.base import Opponent
+from learning.opponents.base import UniformOpponent
+
+MOST_MOVES = 12
+"""At the start of a game in which looking at all answers to all moves takes no time worth naming."""
 
 
-class RandomOpponent(Opponent):
+class RandomOpponent(UniformOpponent):
     """Any legal move, each equally likely."""
 
     slug = "random"
@@ -17,7 +20,7 @@ class RandomOpponent(Opponent):
         return game.legal_moves(position)
 
 
-class WinBlockOpponent(Opponent):
+class WinBlockOpponent(UniformOpponent):
     """Wins at once if it can; else leaves the other side as few ways to win at once as it can.
 
     In noughts and crosses the second part is blocking, and "anything" where there is nothing to block; of
@@ -27,6 +30,10 @@ class WinBlockOpponent(Opponent):
     slug = "win-block"
     name = "Win or block"
     summary = "Wins if it can, blocks if it must, else plays anything."
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        """Not where moves are many: it looks at every answer to every move, by the readable rules."""
+        return len(game.legal_moves(game.initial_position())) <= MOST_MOVES
 
     def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
         legal = game.legal_moves(position)

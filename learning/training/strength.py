@@ -16,7 +16,7 @@ from games.rules.base import Game, Side
 from learning.kernels.exact import best_reply, evaluate, visit
 from learning.machines.menace import Menace
 from learning.machines.rule import WhenEmpty
-from learning.opponents.base import Opponent
+from learning.opponents.base import Opponent, UniformOpponent
 from learning.training.memory import Memory
 from learning.training.tables import Graph, graph_compile
 
@@ -41,6 +41,7 @@ class Expected:
 def opponent_policy(game: Game[Any, Any], opponent: Opponent, *, reduced: bool) -> Floats:
     """``(n_edges,)``: what the opponent plays at every node, whichever side moves there. Do not change it."""
     graph = graph_compile(game, reduced=reduced)
+    assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
     policy = np.zeros(len(graph.successor))
     for node, position in enumerate(graph.positions):
         legal, replies = game.legal_moves(position), opponent.replies(game, position)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from games.rules.base import Game, Outcome, Side
 from learning.machines.boxes import Cabinet
 from learning.machines.rule import EmptyOpening, Rule, WhenEmpty
-from learning.opponents.base import Opponent
+from learning.opponents.base import Opponent, UniformOpponent
 
 Int32s = NDArray[np.int32]
 
@@ -253,6 +253,7 @@ class Course:
 def course_compile(game: Game[Any, Any], side: Side, rule: Rule, opponent: Opponent) -> Course:
     """The training ground of a machine against an opponent."""
     boxes = boxes_compile(game, side, rule)
+    assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
     graph = boxes.graph
     won = FIRST_WINS if side is Side.FIRST else SECOND_WINS
 

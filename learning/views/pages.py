@@ -29,7 +29,7 @@ from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.machines.menace import Result
 from learning.machines.presets import PRESETS
 from learning.models import Lesson, LessonKind, Machine
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import UNIFORM, opponent_at
 from learning.selectors_experiments import experiments_about
 from learning.selectors_strength import STRENGTH_OPPONENTS
 
@@ -116,7 +116,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
             "n_draws": sum(box.draws),
             "start": list(zip(view["slots"], box.start, strict=True)),
             "visits": [
-                (OPPONENTS[slug].name, visits[box.position])
+                (UNIFORM[slug].name, visits[box.position])
                 for slug in STRENGTH_OPPONENTS
                 if (visits := selectors_strength.visit_probabilities(machine, slug)) is not None
             ],
@@ -142,11 +142,13 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
-    """Whom a person meets who just wants to play, beginning and not: the house's machine, else who wins and blocks."""
+    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a middling opponent."""
     met = []
     for side in Side:
         house = houses.get((game.slug, side.other))
-        slug, name = ("menace", house.name) if house else ("win-block", OPPONENTS["win-block"].name)
+        other = opponent_at("medium", game)
+        assert other is not None, "every game has a middling opponent"
+        slug, name = ("menace", house.name) if house else (other.slug, other.name)
         met.append({"side": str(side.value), "opponent": slug, "name": name})
     return met
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from games.rules.base import Side
 from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
+from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
 from learning import selectors
 from learning.access import is_master, machines_visible
@@ -23,9 +23,11 @@ MOST_MACHINES = 200
 
 @require_GET
 def play_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """The ways to play a game; ``?machine=`` chooses one beforehand."""
+    """The ways to play a game; ``?machine=`` chooses one beforehand, ``?with=`` the rules that are added to it."""
     try:
         game = game_get(slug)
+        if "with" in request.GET:
+            return redirect("play", game_with(game.family, [one for one in request.GET.getlist("with") if one]).slug)
     except UnknownGameError as error:
         return render(request, "404.html", {"reason": str(error)}, status=404)
     machines = list(machines_visible(request.user).filter(game=slug).order_by("name", "pk")[:MOST_MACHINES])

@@ -2,11 +2,12 @@
  * A playable board, drawn from a game's layout: a grid of named squares for mouse, touch, keyboard and screen reader.
  *
  * The server says which cells a person touches for each legal move (`paths`); the board only follows those paths,
- * cell by cell. It is updated in place, so focus never gets lost.
+ * cell by cell. Which of them are no plain moves it says too (`actions`): these the board never plays by itself, but offers
+ * them when their cells have been chosen. It is updated in place, so focus never gets lost.
  */
 
 import { bead } from "./beads.js";
-import { beadsOn, outline, piece, ruling, thread } from "./diagram.js";
+import { beadsOn, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
 import { svg } from "./dom.js";
 import { percent } from "./words.js";
 
@@ -15,11 +16,15 @@ export class Board {
    * @param {HTMLElement} root where the board is drawn
    * @param {object} layout the game's layout
    * @param {(move: string) => void} onPlay called with a legal move once its last cell was chosen
+   * @param {(offered: string[], chosen: number[]) => void} onChoice called when the choice of cells has changed, with the
+   *   moves that could be played with these very cells
    */
-  constructor(root, layout, onPlay) {
+  constructor(root, layout, onPlay, onChoice = () => {}) {
     this.layout = layout;
     this.onPlay = onPlay;
+    this.onChoice = onChoice;
     this.paths = {};
+    this.actions = {};
     this.chosen = [];
     this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
     this.active = 0;
@@ -41,13 +46,15 @@ export class Board {
   }
 
   /**
-   * Shows a position: `board`, `paths` (empty when the viewer may not move), `winning`, `last`, `lit`, `ghost`, and the
-   * `beads` of moves: {cells, colour, mark, probability} each.
+   * Shows a position: `board`, `paths` (empty when the viewer may not move), `actions`, `winning`, `last`, `lit`, `ghost`,
+   * and the `beads` of moves: {cells, colour, mark, probability} each.
    */
-  update({ paths = {}, ...view }) {
+  update({ paths = {}, actions = {}, ...view }) {
     // The same position told again leaves a chosen piece in the hand.
-    if (JSON.stringify(paths) !== JSON.stringify(this.paths)) this.chosen = [];
+    const isNew = JSON.stringify(paths) !== JSON.stringify(this.paths);
     this.paths = paths;
+    this.actions = actions;
+    if (isNew) this.#choice([]);
     this.view = { winning: [], last: [], lit: [], beads: [], ghost: null, ...view };
     this.#draw();
   }
@@ -62,7 +69,7 @@ export class Board {
     const g = svg(
       "g",
       { class: "cell", role: "gridcell", "data-cell": cell.id, tabindex: index ? -1 : 0 },
-      svg("path", { class: "cell-floor", d: outline(this.layout, x, y) }),
+      svg("path", { class: `cell-floor${cell.zone ? ` zone zone-${cell.zone}` : ""}`, d: outline(this.layout, x, y) }),
       svg("g", { class: "cell-content" }),
       svg("path", { class: "cell-focus", d: outline(this.layout, x, y), transform: `translate(${x} ${y}) scale(.9) translate(${-x} ${-y})` }),
     );
@@ -92,30 +99,37 @@ export class Board {
     return Object.entries(this.paths).filter(([, path]) => ids.every((id, at) => path[at] === id));
   }
 
+  /** The moves whose path are the chosen cells, plain ones first. */
+  #complete(chosen = this.chosen) {
+    const moves = this.#through(chosen.at(-1), chosen.slice(0, -1)).filter(([, path]) => path.length === chosen.length);
+    return moves.map(([move]) => move).sort((a, b) => (a in this.actions) - (b in this.actions));
+  }
+
   #choose(index) {
     if (this.chosen.at(-1) === index) {
       // Where one move is the beginning of another, its last cell touched twice means the short one.
-      const short = this.#through(index, this.chosen.slice(0, -1)).find(([, path]) => path.length === this.chosen.length);
-      if (short) {
-        this.chosen = [];
-        this.onPlay(short[0]);
-        return this.#draw();
-      }
+      const short = this.#complete().find((move) => !(move in this.actions));
+      return short ? this.play(short) : this.#letGo();
     }
-    let moves = this.#through(index);
-    if (!moves.length) {
-      // Not on the way of any begun move: start afresh from here.
-      this.chosen = [];
-      moves = this.#through(index);
-    }
-    if (!moves.length) return this.#draw();
-    this.chosen.push(index);
-    const complete = moves.find(([, path]) => path.length === this.chosen.length);
-    if (complete && moves.length === 1) {
-      this.chosen = [];
-      this.onPlay(complete[0]);
-    }
+    let chosen = [...this.chosen, index];
+    if (!this.#through(index).length) chosen = [index]; // not on the way of any begun move: start afresh from here
+    const moves = this.#through(index, chosen.slice(0, -1));
+    if (moves.length === 1 && moves[0][1].length === chosen.length && !(moves[0][0] in this.actions)) return this.play(moves[0][0]);
+    this.#choice(moves.length ? chosen : []);
     return this.#draw();
+  }
+
+  /** Plays a move, and lets go of what was chosen for it. */
+  play(move) {
+    this.#choice([]);
+    this.onPlay(move);
+    this.#draw();
+  }
+
+  #choice(chosen) {
+    const isNew = chosen.length > 0 || this.chosen.length > 0;
+    this.chosen = chosen;
+    if (isNew) this.onChoice(chosen.length ? this.#complete() : [], chosen);
   }
 
   #key(event) {
@@ -131,21 +145,27 @@ export class Board {
   }
 
   #letGo() {
-    this.chosen = [];
+    this.#choice([]);
     this.#draw();
   }
 
-  /** To the nearest cell in a direction: straight ahead first, so that it works on hexagons too. */
+  /**
+   * To the nearest cell in a direction. Among hexagons up and down lead to and fro, along the column that was left, so that
+   * every row is met and nobody drifts aside.
+   */
   #go(dx, dy) {
     const here = this.layout.cells[this.active];
+    const column = dy && this.column?.at === this.active ? this.column.x : here.x;
     let best = null;
     this.layout.cells.forEach((cell, index) => {
       const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
       const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
-      const cost = along + 3 * aside;
+      const cost = along + 1.01 * aside + (dy ? Math.abs(cell.x - column) / 10 : 0);
       if (along > 0.1 && aside < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
     });
-    if (best) this.#focusAt(best.index);
+    if (!best) return;
+    this.column = { at: best.index, x: dy ? column : this.layout.cells[best.index].x };
+    this.#focusAt(best.index);
   }
 
   #focusAt(index) {
@@ -170,17 +190,18 @@ export class Board {
         isPlayable && "is-playable", isTarget && "is-target", isChosen && "is-chosen", winning.includes(cell.id) && "is-winning",
         last.includes(index) && "is-last", lit.includes(index) && "is-lit"].filter(Boolean).join(" "));
       g.setAttribute("aria-label", [
-        cell.name, board[index] ?? "empty",
+        cell.name, board[index] ? pieceWords(this.layout, board[index]) : "empty", cell.goal && `goal of ${cell.goal}`,
         hint && `bead ${hint.mark}, chance ${percent(hint.probability)}`,
         ...ways.map(({ cells, mark, probability }) => `bead ${mark} to ${this.layout.cells[cells.at(-1)].name}, chance ${percent(probability)}`),
         winning.includes(cell.id) && "winning line", last.includes(index) && "last move",
         isChosen && "chosen", isTarget ? "can be moved to" : isPlayable && "playable"].filter(Boolean).join(", "));
       g.setAttribute("aria-disabled", String(!isPlayable));
       g.children[1].replaceChildren(...[
-        last.includes(index) && svg("path", { class: "last-mark", d: `M${x + 28} ${y - 43}h15v15` }),
+        cell.goal && svg("path", { class: `goal goal-${this.layout.roles.indexOf(cell.goal)}`, d: `M${x} ${y - 44}l29 44l-29 44l-29-44Z` }),
+        last.includes(index) && svg("path", { class: "last-mark", d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0), transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)` }),
         board[index] ? piece(board[index], x, y, this.layout) : null,
         !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
-        isTarget && svg("circle", { class: "target-mark", cx: x, cy: y, r: board[index] ? 43 : 13 }),
+        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 43 : 15 }),
         hint && bead({ ...hint, x, y: y - 9, r: 22 }),
         hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
       ].filter(Boolean));

@@ -10,6 +10,16 @@ import { svg } from "./dom.js";
 const AS_IT_IS = { quarter_turns: 0, mirrored: false };
 /** A pawn, from the left end of its foot. */
 const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
+/** Outlines around the origin, those with a direction pointing east. */
+const SHAPES = {
+  square: "M-25-25h50v50h-50Z",
+  triangle: "M36 0L-20 32V-32Z",
+  circle: "M30 0a30 30 0 1 1-60 0a30 30 0 1 1 60 0Z",
+  rhombus: "M0-38L25 0L0 38L-25 0Z",
+  hexgon: "M39 0L17 27H-17L-39 0L-17-27H17Z",
+};
+/** What shows a direction within the outline: the way a hexgon looks. */
+const AXES = { hexgon: "M-25 0H25" };
 /** Where the bead of a move lies along the last step of its way: in the cell it leads to, clear of all other ways. */
 const ALONG = 0.74;
 
@@ -54,8 +64,13 @@ export function cellsOf(layout, move) {
   return cells;
 }
 
-/** A piece in a cell of 100 × 100 around (x, y). A cross and a nought are strokes, a side's men are pawns; others are lettered discs. */
+/**
+ * A piece in a cell of 100 × 100 around (x, y): as its game says it looks, else a cross and a nought are strokes, a side's men
+ * are pawns, and others are lettered discs.
+ */
 export function piece(text, x, y, layout) {
+  const look = layout.pieces?.[text];
+  if (SHAPES[look?.shape]) return shaped(look, x, y);
   if (text === "X") {
     return svg("path", { class: "piece piece-0", d: `M${x - 27} ${y - 26}L${x + 27} ${y + 26}M${x + 26} ${y - 27}L${x - 26} ${y + 27}` });
   }
@@ -67,9 +82,32 @@ export function piece(text, x, y, layout) {
     svg("text", { x, y: y + 13, "font-size": 36 }, text));
 }
 
+/** A piece with an outline of its own. One that is flipped is hollow, so that it needs no colour to be seen. */
+function shaped({ shape, side, flipped, angle }, x, y) {
+  const d = SHAPES[shape];
+  return svg("g", { class: `piece-shape piece-shape-${side}`, transform: `translate(${x} ${y}) rotate(${angle})` },
+    svg("path", { class: "shape-edge", d }),
+    flipped ? svg("path", { class: "shape-core", d, transform: "scale(.5)" }) : null,
+    !flipped && AXES[shape] ? svg("path", { class: "shape-axis", d: AXES[shape] }) : null);
+}
+
+/** What a piece is called. */
+export function pieceWords(layout, text) {
+  return layout.pieces?.[text]?.name ?? text;
+}
+
+/** A piece as a picture of its own. */
+export function piecePicture(layout, text, size = 28) {
+  return svg("svg", { class: "piece-picture", viewBox: "5 5 90 90", width: size, height: size, "aria-hidden": "true" }, piece(text, 50, 50, layout));
+}
+
 /** What stands for a side: its letter, or one of its men as a picture. */
 export function rolePicture(layout, role) {
-  return role.length < 2 ? role : svg("svg", { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" }, piece(role, 50, 50, layout));
+  if (role.length < 2) return role;
+  // Of a side whose men differ, one that has no direction.
+  const side = layout.roles.indexOf(role);
+  const man = Object.keys(layout.pieces ?? {}).find((text) => layout.pieces[text].side === side && layout.pieces[text].shape === "rhombus") ?? role;
+  return svg("svg", { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" }, piece(man, 50, 50, layout));
 }
 
 /** The lines between neighbouring cells as one path (square boards), or every cell's outline (hexagons). */
@@ -168,6 +206,6 @@ export function boardPicture(layout, pieces, { size = 60, label = null, ...optio
 
 /** A position in words: "X in the centre, O bottom right". */
 export function boardWords(layout, pieces) {
-  const words = layout.cells.flatMap((cell, index) => (pieces[index] ? [`${pieces[index]} ${cell.name}`] : []));
+  const words = layout.cells.flatMap((cell, index) => (pieces[index] ? [`${pieceWords(layout, pieces[index])} ${cell.name}`] : []));
   return words.length ? words.join(", ") : "empty board";
 }

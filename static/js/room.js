@@ -6,10 +6,12 @@
 
 import { Board } from "./board.js";
 import { beadPicture } from "./beads.js";
-import { asOnBoard, cellsOf, rolePicture } from "./diagram.js";
+import { asOnBoard, cellsOf, piecePicture, pieceWords, rolePicture } from "./diagram.js";
 import { html, isStill, pageData } from "./dom.js";
+import { EngineView } from "./engine_view.js";
 import { Exhibition } from "./exhibition.js";
 import { lessonItems } from "./lesson.js";
+import { Offers } from "./offers.js";
 import { moveName, OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
 import { Socket } from "./socket.js";
@@ -34,7 +36,11 @@ let socket = null;
 let patience = null;
 let said = "";
 
-const board = new Board(at("board"), layout, play);
+const board = new Board(at("board"), layout, play, choice);
+const offers = new Offers(at("offers"), layout, (move) => board.play(move));
+const engine = new EngineView(
+  { button: at("ask-engine"), answer: at("engine-answer"), bar: at("engine-bar"), words: at("engine-words"), list: at("engine-moves") },
+  layout, at("engine").dataset.url, (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(path) }));
 /** One box for each machine at the board: where only one sits, the first. */
 const boxes = ["", "-2"].map((end) => new OpenBox(layout, {
   picture: at(`matchbox${end}`), caption: at(`box-caption${end}`), turn: at(`turn-box${end}`), odds: at(`odds${end}`), link: at(`box-link${end}`),
@@ -114,6 +120,8 @@ async function render(now, { isFirst, isJoin }) {
   showLesson(now);
   showTogether(now);
   showMoves(now);
+  showCaptured(now);
+  engine.show(now);
   if (isNews) speak(now, isNewDraw ? latest : null);
 }
 
@@ -124,6 +132,7 @@ function showBoard(now, isFresh = false) {
   board.update({
     board: now.board,
     paths: canMove(now) ? now.paths : {},
+    actions: now.actions,
     ghost: role,
     winning: now.winning_cells,
     last: now.winning_cells.length ? [] : last,
@@ -148,12 +157,21 @@ function lastCells(moves, upTo) {
   return move ? cellsOf(layout, move.move) : [];
 }
 
+const cellsAt = (ids) => ids.map((id) => layout.cells.findIndex((cell) => cell.id === id));
+
+/** What has been chosen on the board, and what can be done with it; who cannot see it is told. */
+function choice(moves, chosen) {
+  const title = chosen.map((cell) => (board.view.board[cell] ? pieceWords(layout, board.view.board[cell]) : layout.cells[cell].name)).join(" to ");
+  offers.show(moves, state.actions, title);
+  if (moves.length) announce(`${title}: ${moves.map((move) => state.actions[move]?.name ?? "just move").join(", ")}. The buttons are after the board.`);
+}
+
 const canMove = (now) => now.status === "playing" && role !== null && now.turn === role;
 
 function play(move) {
   if (!socket?.send("move", { move, ply: state.ply })) return complain("There is no connection just now. Your move was not sent; try again in a moment.");
   // Until the answer comes the board takes no second move; a refusal opens it again.
-  board.update({ ...board.view, paths: {}, lit: [cellsOf(layout, move).at(-1)] });
+  board.update({ ...board.view, paths: {}, actions: {}, lit: [cellsOf(layout, move).at(-1)] });
   return complain("");
 }
 
@@ -171,7 +189,7 @@ function showBoxes(now, fresh = null) {
   const isPair = owners.length > 1;
   at("box-sheet").hidden = !owners.length;
   at("box-sheet").classList.toggle("two-boxes", isPair);
-  at("no-box").hidden = owners.length > 0 || now.status === "waiting";
+  at("no-box").hidden = owners.length > 0 || now.status === "waiting" || !game.boxes;
   at("box-of-2").hidden = !isPair;
   at("box-owner").hidden = !isPair;
   showSummary(now, shown);
@@ -223,6 +241,7 @@ const sideName = (which) => layout.role_names[layout.roles.indexOf(which)] ?? wh
 function statusWords(now) {
   if (now.status === "waiting") return role ? "Waiting for the other player." : "One seat is still free.";
   if (now.status === "finished") return outcomeWords(now);
+  if (now.thinking) return `${nameOf(now, now.turn)} (${sideName(now.turn)}) is thinking…`;
   if (now.turn === role) return `Your turn. You play ${sideName(role)}.`;
   return `${sentence(nameOf(now, now.turn))} (${sideName(now.turn)}) to move.`;
 }
@@ -240,6 +259,9 @@ function outcomeWords(now) {
 function showStatus(now) {
   at("status").textContent = statusWords(now);
   at("status").dataset.status = now.status;
+  at("status").classList.toggle("is-thinking", now.thinking);
+  at("notice").textContent = noticeWords(now);
+  at("notice").hidden = !noticeWords(now);
   at("status").classList.toggle("is-mine", canMove(now));
   // Of two machines each has its own lesson, which is told below.
   const lessons = now.status === "finished" ? now.learning?.lessons ?? [] : [];
@@ -256,6 +278,18 @@ function showStatus(now) {
 /** What the machine does with its beads; who won is said already: "It adds 3 beads of the colour it played …". */
 function deed(lesson) {
   return sentence(lesson?.sentence.split(/ (?:won|drew|lost)[:.] /)[1] ?? "");
+}
+
+const noticeWords = (now) => Object.values(now.notices).map((words) => `${words}.`).join(" ");
+
+/** The pieces that each side has lost, where the game counts them. */
+function showCaptured(now) {
+  const lost = layout.roles.filter((which) => now.captured[which].length);
+  at("captured").hidden = !lost.length;
+  at("captured").replaceChildren(...lost.map((which) => html("li", {},
+    html("span", { class: "soft" }, `${which} has lost `),
+    html("span", { role: "img", "aria-label": now.captured[which].map((text) => pieceWords(layout, text)).join(", ") },
+      now.captured[which].map((text) => piecePicture(layout, text))))));
 }
 
 function showSeats(now) {
@@ -310,6 +344,7 @@ function speak(now, draw) {
   if (draw && draw.slot !== null && !draw.by_hand) words.push(`${nameOf(now, draw.role)} drew bead ${draw.slots[draw.slot].mark}, chance ${percent(draw.slots[draw.slot].probability)}.`);
   if (last) words.push(`${nameOf(now, last.role)}: ${last.name}.`);
   words.push(statusWords(now));
+  if (noticeWords(now)) words.push(noticeWords(now));
   if (now.status === "finished" && now.learning?.lesson) words.push(now.learning.lessons.map((lesson) => lesson.sentence).join(" "));
   announce(words.join(" "));
 }

@@ -17,6 +17,7 @@ import uvicorn
 from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
+from games import thinking
 from menace_site.processes import wait_until
 
 # A busy machine is slow, not wrong.
@@ -71,7 +72,7 @@ class LiveSite:
 
     def is_idle(self) -> bool:
         """Whether no request or socket is being served, and nothing goes on in the database."""
-        if self.server.server_state.tasks:
+        if self.server.server_state.tasks or not thinking.is_idle():
             return False
         with connection.cursor() as cursor:
             cursor.execute(

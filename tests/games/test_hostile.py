@@ -15,8 +15,7 @@ from rest_framework.test import APIClient
 
 from games import services
 from games.models import Room
-from games.selectors import room_state
-from games.services import Person
+from games.services import Person, room_look
 from games.views import PageThrottle
 from learning.models import Machine
 from tests import factories
@@ -64,10 +63,10 @@ class TestInput:
     def test_a_fault_of_ours_is_json_for_programs_and_a_page_for_people(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def broken(*_: Any) -> None:
+        def broken(*_: Any, **__: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("games.api.room_state", broken)
+        monkeypatch.setattr("games.services.room_look", broken)
         monkeypatch.setattr("learning.views.pages.match_list_live", broken)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
@@ -133,7 +132,7 @@ class TestWhatIsGone:
         seated = room("machine", machine=machine().slug)
         factories.play(seated, guest(), "5")
         Machine.objects.all().delete()
-        state = room_state(seated.room.code)
+        state = room_look(code=seated.room.code)
         assert (state["status"], state["learning"]) == ("playing", None)
         ended = factories.play(seated, guest(), state["legal_moves"][0])
         assert ended["status"] == "finished"
@@ -227,7 +226,7 @@ def test_a_room_read_while_it_is_played_is_always_of_one_moment() -> None:
 
     def reader() -> None:
         while not done.is_set():
-            state = room_state(seated.room.code)
+            state = room_look(code=seated.room.code)
             assert len(state["moves"]) == state["ply"]
             drawn = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
             assert all(ply < state["ply"] for ply in drawn)

@@ -22,8 +22,8 @@ def test_a_flip_a_turn_and_a_check_in_a_room_with_a_random_player(api: APIClient
     api.credentials(HTTP_X_SEAT_TOKEN=opened["seat_token"])
     state = api.get(f"/api/rooms/{opened['code']}").json()
     assert (state["turn"], state["notices"]) == ("Black", {})
-    assert state["actions"]["3-8~"] == {"kind": "flip", "name": "3-8 flipped"}
-    assert state["actions"]["1-6>1-5@2"] == {"kind": "turn", "name": "1-6 to 1-5, turned to 2"}
+    assert state["actions"]["3-8~"] == {"kind": "flip", "name": "Flip", "piece": "r~"}
+    assert state["actions"]["1-6>1-5@2"] == {"kind": "turn", "name": "Turn right twice", "piece": "t@2"}
     assert "1-6>1-5" not in state["actions"]
     assert state["paths"]["1-6>1-5"] == state["paths"]["1-6>1-5@2"] == ["1-6", "1-5"]
     for action in ("3-8~", "1-6>1-5@2"):

@@ -24,6 +24,7 @@ from tests.factories import NC, guest, house, machine, person, play, play_out, s
 
 pytestmark = pytest.mark.django_db
 
+BOXED = [slug for slug, game in GAMES.items() if game.takes_boxes]
 MET = Rule(open_boxes=OpenBoxes.WHEN_MET)
 
 
@@ -76,7 +77,7 @@ def stored(learner: Machine, keys: Any) -> dict[str, list[int]]:
 
 
 class TestTakingOver:
-    @pytest.mark.parametrize("game", GAMES)
+    @pytest.mark.parametrize("game", BOXED)
     @pytest.mark.parametrize("side", Side)
     def test_both_machines_learn_and_the_one_taken_over_from_the_persons_moves(self, game: str, side: Side) -> None:
         owner = user()
@@ -257,7 +258,7 @@ class TestTakingOver:
 
 
 class TestExhibition:
-    @pytest.mark.parametrize("game", GAMES)
+    @pytest.mark.parametrize("game", BOXED)
     def test_it_moves_one_ply_a_step_and_both_machines_learn_at_the_end(self, game: str) -> None:
         first, second = (machine_create(game=game, side=side, name=f"M{side}", rule=MET) for side in Side)
         seated = exhibition(first, second)

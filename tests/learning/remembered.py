@@ -7,8 +7,8 @@ from copy import copy
 from functools import cache
 
 from games.rules.registry import GAMES
-from learning.opponents.base import Opponent
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.base import UniformOpponent
+from learning.opponents.registry import UNIFORM
 
 
 def remembered(game):
@@ -18,7 +18,7 @@ def remembered(game):
     return game
 
 
-class RememberedOpponent(Opponent):
+class RememberedOpponent(UniformOpponent):
     def __init__(self, opponent):
         self.slug = opponent.slug
         self.replies = cache(opponent.replies)
@@ -28,4 +28,4 @@ class RememberedOpponent(Opponent):
 
 
 GAME = remembered(GAMES["noughts-and-crosses"])
-REMEMBERED = {slug: RememberedOpponent(opponent) for slug, opponent in OPPONENTS.items()}
+REMEMBERED = {slug: RememberedOpponent(opponent) for slug, opponent in UNIFORM.items()}

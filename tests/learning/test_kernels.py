@@ -14,7 +14,7 @@ from learning.kernels.random_source import RandomSource
 from learning.machines.menace import Menace
 from learning.machines.presets import PRESETS
 from learning.machines.rule import EmptyOpening, FinalLoss, Rule, WhenEmpty
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import UNIFORM
 from learning.training import batch
 from learning.training.episodes import train_episodes
 from learning.training.memory import Memory
@@ -93,7 +93,7 @@ def test_a_made_up_rule_learns_the_same(name, side, opponent):
     assert_kernel_equals_readable(MADE_UP[name], side, opponent, 1_000, seed=2)
 
 
-@given(rules(), st.sampled_from(Side), st.sampled_from(list(OPPONENTS)), st.integers(0, 2**64))
+@given(rules(), st.sampled_from(Side), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
 @settings(deadline=None, max_examples=50)
 def test_any_rule_learns_the_same(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 60, seed)
@@ -119,7 +119,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
     memories = []
     for game in (GAMES["noughts-and-crosses"], GAME):
         memory = Memory.fresh(boxes_compile(game, Side.SECOND, PRESETS["michie-refill"].rule))
-        batch.train(memory, OPPONENTS["perfect"], 2_000, RandomSource(8))
+        batch.train(memory, UNIFORM["perfect"], 2_000, RandomSource(8))
         memories.append(memory)
     assert np.array_equal(memories[0].beads, memories[1].beads)
     assert np.array_equal(memories[0].draws, memories[1].draws)
@@ -128,7 +128,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
 def test_a_seed_decides_everything_and_another_seed_something_else():
     def learnt(seed):
         memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, Rule()))
-        tally = batch.train(memory, OPPONENTS["random"], 1_000, RandomSource(seed))
+        tally = batch.train(memory, UNIFORM["random"], 1_000, RandomSource(seed))
         return astuple(tally), memory.beads.tolist()
 
     assert learnt(1) == learnt(1) != learnt(2)
@@ -139,7 +139,7 @@ def test_beads_stop_at_the_greatest_number_there_is():
     memory = Memory.fresh(table)
     memory.beads[:] = (1 << 27) - 2
     memory.__post_init__()
-    batch.train(memory, OPPONENTS["random"], 2_000, RandomSource(1))
+    batch.train(memory, UNIFORM["random"], 2_000, RandomSource(1))
     assert memory.beads.max() == 1 << 27
     assert np.array_equal(memory.totals, np.add.reduceat(memory.beads, table.slot_indptr[:-1], dtype=np.int64))
 

@@ -144,7 +144,9 @@ class TestTraining:
 
     def test_nobody_plays_it_perfectly(self) -> None:
         for opponent in ("perfect", "perfect-fast"):
-            with pytest.raises(TrainingRefusedError, match=r"too many positions .* there are random, win-block"):
+            with pytest.raises(
+                TrainingRefusedError, match=r"Perfect.* is no opponent in Hexapawn .* there are random, win-block"
+            ):
                 begun(learner(), 10, opponent)
         assert not TrainingRun.objects.exists()
 

@@ -3,11 +3,12 @@
 import pytest
 
 from games.rules.base import Side
+from games.rules.registry import GAMES, family_games
 from learning.kernels.random_source import RandomSource
 from learning.machines.menace import Menace
 from learning.machines.rule import Rule
 from learning.opponents.perfect import move_values, solve
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
 from learning.training.episodes import play_episode
 from tests.learning.naive import chances, minimax, uniform
 from tests.learning.remembered import GAME
@@ -20,18 +21,50 @@ def positions():
 
 
 def squares(opponent, text):
-    return "".join(map(GAME.format_move, OPPONENTS[opponent].replies(GAME, GAME.decode(text))))
+    return "".join(map(GAME.format_move, UNIFORM[opponent].replies(GAME, GAME.decode(text))))
 
 
 def test_the_registry():
-    assert list(OPPONENTS) == ["random", "win-block", "perfect", "perfect-fast"]
+    assert list(UNIFORM) == ["random", "win-block", "perfect", "perfect-fast"]
+    assert list(ENGINES) == ["beginner", "easy", "medium", "hard", "expert", "master"]
+    assert {**UNIFORM, **ENGINES} == OPPONENTS
     assert all(opponent.slug == slug for slug, opponent in OPPONENTS.items())
     assert all(opponent.name and opponent.summary.endswith(".") for opponent in OPPONENTS.values())
 
 
-@pytest.mark.parametrize("slug", OPPONENTS)
+ROMGONS = family_games("romgon")
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+def test_who_plays_and_is_offered_depends_on_the_game(game):
+    levels = {level: opponent_at(level, game) for level in ("easy", "medium", "hard", "expert", "master")}
+    playing = [slug for slug, opponent in OPPONENTS.items() if opponent.plays(game)]
+    offered = [opponent.slug for opponent in opponents_offered(game)]
+    if game in ROMGONS:
+        assert levels == {level: ENGINES[level] for level in levels}
+        assert playing == ["random", *ENGINES]
+        assert offered == list(ENGINES)
+    else:
+        small = list(UNIFORM) if game.enumerable else ["random", "win-block"]
+        names = [opponent and opponent.slug for opponent in levels.values()]
+        assert names == ["random", "win-block", "perfect" if game.enumerable else None, None, None]
+        assert playing == offered == small
+
+
+@pytest.mark.parametrize("game", ROMGONS, ids=lambda game: game.slug)
+@pytest.mark.parametrize("slug", [slug for slug, engine in ENGINES.items() if not engine.is_slow])
+def test_an_engine_plays_legal_moves_by_its_source(slug, game):
+    source, twin, position = RandomSource(3), RandomSource(3), game.initial_position()
+    while position.ply < 12 and not game.is_terminal(position):
+        move = ENGINES[slug].choose(game, position, source)
+        assert move == ENGINES[slug].choose(game, position, twin)
+        position = game.play(position, move)
+    assert [engine.slug for engine in ENGINES.values() if engine.is_slow] == ["expert", "master"]
+
+
+@pytest.mark.parametrize("slug", UNIFORM)
 def test_replies_are_legal_in_order_and_the_same_up_to_symmetry(slug, positions):
-    opponent = OPPONENTS[slug]
+    opponent = UNIFORM[slug]
     for position in positions:
         replies = opponent.replies(GAME, position)
         assert replies
@@ -43,7 +76,7 @@ def test_replies_are_legal_in_order_and_the_same_up_to_symmetry(slug, positions)
 
 def test_a_reply_takes_one_random_word():
     source, twin = RandomSource(4), RandomSource(4)
-    assert OPPONENTS["random"].choose(GAME, GAME.initial_position(), source) == twin.below(9)
+    assert UNIFORM["random"].choose(GAME, GAME.initial_position(), source) == twin.below(9)
     assert source.words == twin.words
 
 
@@ -76,7 +109,7 @@ def test_win_block_wins_or_blocks_wherever_it_can(positions):
         mark, other = GAME.layout.roles[side], GAME.layout.roles[side.other]
         blocking = {m for m in legal if completes(position, other, m)}
         assert winning == {m for m in legal if completes(position, mark, m)}
-        assert set(OPPONENTS["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))
+        assert set(UNIFORM["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))
 
 
 def wins(position, side):
@@ -94,16 +127,16 @@ def test_perfect_keeps_the_minimax_value_and_every_move_that_does(positions):
     value = minimax(GAME)
     for position in positions:
         kept = {m for m in GAME.legal_moves(position) if value(GAME.apply(position, m)) == value(position)}
-        assert set(OPPONENTS["perfect"].replies(GAME, position)) == kept
+        assert set(UNIFORM["perfect"].replies(GAME, position)) == kept
         sign = 1 if GAME.side_to_move(position) is Side.FIRST else -1
         assert solve(GAME, position)[0] == sign * value(position)
 
 
 @pytest.mark.parametrize("slug", ["perfect", "perfect-fast"])
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
-@pytest.mark.parametrize("other", OPPONENTS)
+@pytest.mark.parametrize("other", UNIFORM)
 def test_perfect_play_never_loses(slug, side, other):
-    win, draw, loss = chances(GAME, side, uniform(GAME, OPPONENTS[slug]), uniform(GAME, OPPONENTS[other]))
+    win, draw, loss = chances(GAME, side, uniform(GAME, UNIFORM[slug]), uniform(GAME, UNIFORM[other]))
     assert loss == 0
     assert win + draw == pytest.approx(1, abs=1e-12)
     if other.startswith("perfect"):
@@ -120,7 +153,7 @@ def test_perfect_fast_takes_the_shortest_win_and_the_longest_loss(positions):
         values = move_values(GAME, position)
         best = max(value for value, _ in values.values())
         lengths = {move: length for move, (value, length) in values.items() if value == best}
-        replies = OPPONENTS["perfect-fast"].replies(GAME, position)
+        replies = UNIFORM["perfect-fast"].replies(GAME, position)
         if best == 0:
             assert set(replies) == set(lengths)
         else:
@@ -137,7 +170,7 @@ def test_the_plies_to_the_end_are_those_of_the_fastest_win_against_the_slowest_l
 
 
 def test_every_opponent_plays_whole_games():
-    for opponent in OPPONENTS.values():
+    for opponent in UNIFORM.values():
         for side in Side:
             episode, other = play_episode(Menace(GAME, side, Rule()), opponent, RandomSource(2))
             assert episode.result + other.result == 2

@@ -24,7 +24,7 @@ from learning.exceptions import (
 )
 from learning.kernels.random_source import RandomSource
 from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import UNIFORM
 from learning.referee import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
@@ -246,7 +246,7 @@ def test_who_plays_a_tournament_out_waits_for_what_others_have_claimed() -> None
 
 @pytest.mark.parametrize("format_", ["round-robin", "swiss"])
 def test_fixed_opponents_meet_without_a_machine_where_the_game_is_named(format_: str) -> None:
-    tournament = played(list(OPPONENTS), games=20, game="noughts-and-crosses", format=format_)
+    tournament = played(list(UNIFORM), games=20, game="noughts-and-crosses", format=format_)
     assert tournament.status == RunStatus.FINISHED
     for pairing in tournament.pairings.select_related("first", "second"):
         assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 20
@@ -469,4 +469,4 @@ def test_the_command_says_what_is_wrong(arguments: list[str], why: str) -> None:
 
 def test_every_fixed_opponent_can_take_part() -> None:
     machine(Side.SECOND, slug="one")
-    assert played(["one", *OPPONENTS], games=5).status == RunStatus.FINISHED
+    assert played(["one", *UNIFORM], games=5).status == RunStatus.FINISHED

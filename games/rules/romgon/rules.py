@@ -6,13 +6,14 @@ Law: ``docs/rules/romgon.md``, which also explains the text of a position.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 from types import MappingProxyType
 
-from games.rules.base import Game, Outcome, Side, Symmetry
+from games.rules.base import Addition, Game, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
 from games.rules.romgon.layout import LAYOUT, SYMMETRIES
@@ -32,12 +33,17 @@ from games.rules.romgon.pieces import (
     CODE_NAMED,
     FLIPPED_BIT,
     GOALS,
+    N_ROTATIONS,
     RHOMBUS,
     START,
+    TYPE_BITS,
+    WHITE,
+    WHITE_BIT,
     Board,
     kind_of,
     piece_name,
     rhombus_cell,
+    rotation_of,
     side_of,
 )
 
@@ -126,13 +132,18 @@ def _outcome(position: Position, options: Options) -> Outcome | None:
     return Outcome(None, MOVE_LIMIT) if position.ply >= MAX_PLIES else None
 
 
-_WORDS = {
-    "flip": "flips",
-    "turn": "turning pieces",
-    "shape": "shape defence",
-    "shuttle": "the shuttle rule",
-}
-"""What each option is called, in the order in which a slug names them."""
+ADDITIONS = MappingProxyType(
+    {
+        "flip": Addition(
+            "flips", "A piece may flip instead of moving: then it steps to any neighbour, and meets its like."
+        ),
+        "turn": Addition("turning pieces", "Triangles and hexgons may turn, in place or after a move."),
+        "shape": Addition("shape defence", "No rhombus may enter its goal while the goal is attacked."),
+        "shuttle": Addition("the shuttle rule", "Who goes back and forth between two hexes five times loses."),
+    }
+)
+"""By option, in the order in which a slug names them."""
+_TURNS = {1: "Turn right", 2: "Turn right twice", 3: "Turn round", 4: "Turn left twice", 5: "Turn left"}
 
 
 class Romgon(Game[Position, Move]):
@@ -142,7 +153,9 @@ class Romgon(Game[Position, Move]):
     summary = "Bring your rhombus home across the board, or leave the other side no move."
     layout = LAYOUT
     symmetries = SYMMETRIES
+    additions = ADDITIONS
     enumerable = False
+    takes_boxes = False
     reasons: Mapping[str, str] = MappingProxyType(
         {
             RHOMBUS_CAPTURED: "the other rhombus is gone",
@@ -157,9 +170,9 @@ class Romgon(Game[Position, Move]):
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        chosen = [option for option in _WORDS if getattr(options, option)]
-        self.slug = "-".join(["romgon", *chosen])
-        self.variant = f"with {', '.join(_WORDS[option] for option in chosen)}" if chosen else ""
+        self.added = tuple(option for option in ADDITIONS if getattr(options, option))
+        self.slug = "-".join(["romgon", *self.added])
+        self.variant = f"with {', '.join(ADDITIONS[option].name for option in self.added)}" if self.added else ""
 
     @property
     def family(self) -> str:
@@ -258,6 +271,21 @@ class Romgon(Game[Position, Move]):
         if move.is_flip:
             return "flip"
         return "move" if move.turn == KEPT else "turn"
+
+    def describe_action(self, position: Position, move: Move) -> str:
+        if move.turn == KEPT:
+            return "Flip" if move.is_flip else "Just move"
+        code = position.board[move.origin]
+        n_turns = N_ROTATIONS[kind_of(code)]
+        right = (move.turn - rotation_of(code)) % n_turns
+        return _TURNS[right if 2 * right <= n_turns else 6 - n_turns + right]
+
+    def captured(self, position: Position) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The pieces that each side began with and has no more."""
+        lost = Counter(code & (TYPE_BITS | WHITE_BIT) for code in START if code)
+        lost -= Counter(code & (TYPE_BITS | WHITE_BIT) for code in position.board if code)
+        gone = {side: [code for code in lost.elements() if side_of(code) == side] for side in Side}
+        return tuple(map(piece_name, gone[BLACK])), tuple(map(piece_name, gone[WHITE]))
 
     def describe_move(self, move: Move) -> str:
         """The action in words."""

@@ -1,0 +1,21 @@
+"""What the engine thinks of a live match, for whoever asks; nobody else is told."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from games.api import PublicView
+from learning.selectors_advice import room_advice
+
+
+class RoomAdviceView(PublicView):
+    """What the engine thinks of the position on the board."""
+
+    needs_scope = "read"
+
+    @extend_schema(responses={200: {"type": "object", "description": "The engine's view: docs/protocol.md."}})
+    def get(self, request: Request, code: str) -> Response:
+        """The five moves that the engine likes best for the side to move, and who stands better."""
+        return Response(room_advice(code))

@@ -1,0 +1,56 @@
+/** What the engine thinks of the board: who stands better, and the moves it likes best; for whoever asks, when they ask. */
+
+import { html } from "./dom.js";
+
+export class EngineView {
+  /**
+   * @param {{button, answer, bar, words, list}} parts elements of the page
+   * @param {object} layout the game's layout
+   * @param {string} url where to ask
+   * @param {(path: string[]) => void} onLook called with the cells of the move that is looked at, or none
+   */
+  constructor(parts, layout, url, onLook) {
+    Object.assign(this, { parts, layout, url, onLook, ply: null });
+    parts.button.addEventListener("click", () => this.#ask());
+  }
+
+  /** Forgets what was said of another position. */
+  show(state) {
+    this.parts.button.disabled = state.status !== "playing";
+    if (state.status === "playing" && state.ply === this.ply) return;
+    this.ply = null;
+    this.parts.answer.hidden = true;
+  }
+
+  async #ask() {
+    const { words, answer, list, bar } = this.parts;
+    let told;
+    try {
+      const response = await fetch(this.url);
+      told = await response.json();
+      if (!response.ok) throw new Error(told.detail);
+    } catch (error) {
+      told = { words: error.message || "No answer came. Ask again.", candidates: [], share: null };
+    }
+    this.ply = told.ply ?? null;
+    answer.hidden = false;
+    bar.hidden = told.share === null;
+    words.textContent = told.role ? `${told.role} to move. ${this.#sentence(told.words)}` : told.words;
+    if (told.share !== null) {
+      bar.querySelector(".share-first").setAttribute("width", 100 * told.share);
+      bar.setAttribute("aria-label", `${this.layout.roles[0]} ${Math.round(100 * told.share)} %, ${this.layout.roles[1]} ${Math.round(100 - 100 * told.share)} %`);
+    }
+    list.replaceChildren(...told.candidates.map((candidate) => this.#candidate(candidate)));
+  }
+
+  #sentence(text) {
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  }
+
+  #candidate({ name, words, path, move }) {
+    const button = html("button", { type: "button", "data-move": move }, html("span", {}, name), html("span", { class: "soft figure" }, words));
+    for (const look of ["mouseenter", "focus", "click"]) button.addEventListener(look, () => this.onLook(path));
+    for (const away of ["mouseleave", "blur"]) button.addEventListener(away, () => this.onLook([]));
+    return html("li", {}, button);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What can be done with the cells that were chosen, beside going on to another one: flips, turns, or just the move.
+ *
+ * The board knows which moves these are; the state says what each does.
+ */
+
+import { piecePicture } from "./diagram.js";
+import { html } from "./dom.js";
+
+export class Offers {
+  /**
+   * @param {HTMLElement} root a group of buttons; it keeps its place on the page, so that nothing jumps
+   * @param {object} layout the game's layout
+   * @param {(move: string) => void} onPlay called with the move whose button was pressed
+   */
+  constructor(root, layout, onPlay) {
+    Object.assign(this, { root, layout, onPlay });
+  }
+
+  /**
+   * Offers moves that are played with the same cells.
+   *
+   * @param {string[]} moves empty if nothing is chosen
+   * @param {object} actions the state's
+   * @param {string} title what has been chosen
+   */
+  show(moves, actions, title) {
+    const isAsked = moves.length > 0;
+    // A button that goes away must not take the focus with it.
+    if (this.root.contains(document.activeElement)) document.querySelector("[data-cell][tabindex='0']").focus();
+    this.root.setAttribute("aria-label", isAsked ? title : "What a chosen piece can do");
+    this.root.replaceChildren(...moves.map((move) => {
+      const { name = "Just move", piece = null } = actions[move] ?? {};
+      const button = html("button", { type: "button", class: "button", "data-move": move },
+        piece ? piecePicture(this.layout, piece, 24) : null, name);
+      button.addEventListener("click", () => this.onPlay(move));
+      return button;
+    }));
+  }
+}

@@ -1,0 +1,210 @@
+"""Romgon in real browsers: a match against the engine with a flip, by mouse, by keyboard and with a finger."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from games.models import Match, Ply
+from games.players import PLAYERS, player_register
+from games.rules.base import Side
+from games.rules.romgon.rules import Romgon
+from tests.e2e.conftest import Visitor
+from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, match_of, n_plies
+from tests.games.test_slow_players import Ponderer
+
+pytestmark = pytest.mark.e2e
+
+
+def start(page: Page, opponent: str, *additions: str) -> Match:
+    """From the first page into a match, beginning with Black; the match."""
+    page.goto("/")
+    form = page.locator(".play-with")
+    form.locator("select").select_option(opponent)
+    for addition in additions:
+        form.locator(f"input[value={addition}]").check()
+    form.get_by_role("button", name="Play now, you first").click()
+    page.wait_for_url("**/rooms/*")
+    expect_turn(page)
+    return match_of(page)
+
+
+def offers(page: Page) -> Locator:
+    return page.locator("#offers button")
+
+
+def ids(cells: Locator) -> list[str]:
+    return [str(one.get_attribute("data-cell")) for one in cells.element_handles()]
+
+
+def rules_of(match: Match) -> Romgon:
+    game = match.room.rules
+    assert isinstance(game, Romgon)
+    return game
+
+
+def play_any(page: Page, match: Match) -> None:
+    """Play a capture if there is one, else what takes the game on: choosing a piece, then its target."""
+    match.refresh_from_db()
+    game = rules_of(match)
+    position = game.decode(match.position)
+    plain = [move for move in game.legal_moves(position) if game.kind(move) == "move"]
+    if not plain:
+        cell(page, game.layout.cells[game.legal_moves(position)[0].origin].id).click()
+        offers(page).first.click()
+        return
+    move = max(plain, key=lambda one: (position.board[one.target] != 0, hash((match.n_plies, one))))
+    origin, target = (game.layout.cells[index].id for index in game.path(move))
+    cell(page, origin).click()
+    expect(cell(page, origin)).to_have_class(re.compile("is-chosen"))
+    reached = {game.layout.cells[one.target].id for one in plain if one.origin == move.origin}
+    assert set(ids(page.locator("#board .is-target"))) == reached
+    cell(page, target).click()
+
+
+def test_a_match_against_hard_with_a_flip(page: Page) -> None:
+    match = start(page, "hard", "flip")
+    expect(page.locator("#seats")).to_contain_text("Hard engine")
+    expect(page.get_by_text("It is played with flips.")).to_be_visible()
+    cell(page, "1-6").click()
+    expect(offers(page)).to_have_text(["Flip"])
+    assert n_plies(page) == 0, "a flip is played by its button only"
+    cell(page, "1-6").click()
+    expect(offers(page)).to_have_count(0)
+    cell(page, "1-6").click()
+    offers(page).click()
+    expect_plies(page, 2)
+    expect(cell(page, "1-6")).to_have_attribute("aria-label", re.compile("^1-6, Black flipped triangle"))
+    expect(cell(page, "1-6").locator(".shape-core")).to_have_count(1)
+    assert Ply.objects.get(match=match, number=0).move == "1-6~"
+    while not is_over(page):
+        expect_turn(page)
+        before = n_plies(page)
+        play_any(page, match)
+        expect_plies(page, before + 2)
+        match.refresh_from_db()
+        game = rules_of(match)
+        position = game.decode(match.position)
+        lost = [len(one) for one in game.captured(position)]
+        expect(page.locator("#captured .piece-picture")).to_have_count(sum(lost))
+        words = [] if match.is_over else game.notices(position).values()
+        expect(page.locator("#notice")).to_have_text("".join(f"{one}." for one in words))
+    match.refresh_from_db()
+    assert match.is_over
+    expect(page.locator("#status")).to_contain_text(rules_of(match).reasons[match.termination])
+    expect(page.locator("#ask-engine")).to_be_disabled()
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+
+
+def test_turning_after_a_move_and_just_moving(page: Page) -> None:
+    match = start(page, "easy", "turn")
+    cell(page, "2-7").click()
+    expect(offers(page)).to_have_text(["Turn right", "Turn left"])
+    cell(page, "1-5").click()
+    expect(offers(page)).to_have_text(["Just move", "Turn right", "Turn left"])
+    assert n_plies(page) == 0
+    offers(page).nth(2).click()
+    expect_plies(page, 2)
+    expect_turn(page)
+    cell(page, "4-7").click()
+    expect(offers(page)).to_have_count(0)
+    cell(page, "4-6").click()
+    expect_plies(page, 4)
+    expect_turn(page)
+    assert [ply.move for ply in Ply.objects.filter(match=match, side=Side.FIRST)] == ["2-7>1-5@2", "4-7>4-6"]
+
+
+def test_by_keyboard_alone_with_everything_announced(page: Page) -> None:
+    match = start(page, "medium", "flip")
+    page.locator("#board [tabindex='0']").focus()
+    rows = []
+    for _ in range(6):
+        page.keyboard.press("ArrowDown")
+        rows.append(page.evaluate("document.activeElement.dataset.cell"))
+    assert rows == ["1-0", "2-1", "3-1", "4-1", "5-0", "6-0"], "straight down, row by row"
+    for key in ("End", "ArrowUp", "ArrowRight"):  # 6-5, 5-5, 5-6
+        page.keyboard.press(key)
+    expect(cell(page, "5-6")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#announce")).to_contain_text("Black triangle facing west: Flip. The buttons are after")
+    expect(cell(page, "5-5")).to_have_attribute("aria-label", re.compile("5-5, empty, can be moved to"))
+    page.keyboard.press("Escape")
+    expect(offers(page)).to_have_count(0)
+    expect(cell(page, "5-6")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(offers(page)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect_plies(page, 2)
+    expect(cell(page, "5-6")).to_be_focused()
+    expect(page.locator("#announce")).to_contain_text(re.compile(r"Medium engine: .*\. Your turn\."))
+    expect_turn(page)
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowLeft")
+    expect(cell(page, "5-5")).to_be_focused()
+    page.keyboard.press(" ")
+    expect_plies(page, 4)
+    assert [ply.move for ply in Ply.objects.filter(match=match, side=Side.FIRST)] == ["5-6~", "5-6>5-5"]
+
+
+def test_with_a_finger_on_a_small_phone(visitor: Visitor) -> None:
+    page = visitor(viewport={"width": 360, "height": 700}, has_touch=True, is_mobile=True)
+    start(page, "medium", "flip")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    width = page.locator("#board .cell-floor").first.evaluate("(one) => one.getBoundingClientRect().width")
+    assert width >= 36, "nine beside each other use all of the 360"
+    cell(page, "4-7").tap()
+    offers(page).tap()
+    expect_plies(page, 2)
+    expect_turn(page)
+    cell(page, "4-7").tap()
+    page.locator("#board .is-target").first.tap()
+    expect_plies(page, 4)
+
+
+def test_the_engine_is_asked_and_its_moves_are_looked_at(page: Page, visitor: Visitor) -> None:
+    start(page, "medium")
+    friend = visitor()
+    friend.goto(page.url)
+    expect(page.locator("#engine-answer")).to_be_hidden()
+    page.get_by_role("button", name="Ask the engine").click()
+    liked = page.locator("#engine-moves button")
+    expect(liked).to_have_count(5)
+    expect(page.locator("#engine-words")).to_have_text("Black to move. Even.")
+    expect(page.locator("#engine-bar")).to_have_attribute("aria-label", "Black 50 %, White 50 %")
+    liked.nth(1).focus()
+    expect(page.locator("#board .is-lit")).to_have_count(2)
+    expect(cell(page, "3-7")).to_have_class(re.compile("is-lit"))
+    liked.nth(0).hover()
+    expect(cell(page, "4-6")).to_have_class(re.compile("is-lit"))
+    expect(friend.locator("#engine-answer")).to_be_hidden()
+    cell(page, "4-7").click()
+    cell(page, "4-6").click()
+    expect_plies(page, 2)
+    expect(page.locator("#engine-answer")).to_be_hidden()
+
+
+def test_who_thinks_is_shown_and_the_page_may_be_left_meanwhile(page: Page, visitor: Visitor) -> None:
+    ponderer = Ponderer()
+    player_register(ponderer)
+    try:
+        page.goto("/play/romgon")
+        page.locator("input[value=ponderer]").check()
+        page.locator("#play-other").click()
+        page.wait_for_url("**/rooms/*")
+        cell(page, "4-7").click()
+        cell(page, "4-6").click()
+        expect(page.locator("#status")).to_have_text("Ponderer (White) is thinking…")
+        expect(page.locator("#board.is-mine")).to_have_count(0)
+        friend = visitor()
+        friend.goto(page.url)
+        expect(friend.locator("#status")).to_have_text("Ponderer (White) is thinking…")
+        address = page.url
+        page.goto("/about")
+        ponderer.may_move.set()
+        expect(friend.locator("#moves > li")).to_have_count(2)
+        page.goto(address)
+        expect_turn(page)
+    finally:
+        ponderer.may_move.set()
+        del PLAYERS[ponderer.slug]

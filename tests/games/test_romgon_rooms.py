@@ -1,0 +1,247 @@
+"""Romgon in rooms: the levels of the engine, rules that are added, what players are told and what the engine thinks."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from games import services, thinking
+from games.exceptions import MalformedError
+from games.models import Match, Room, Seat
+from games.rules.base import Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import GAMES, family_games, game_with
+from games.rules.romgon.pieces import START, WHITE
+from games.rules.romgon.rules import Romgon
+from games.selectors import game_view
+from learning.exceptions import GameTooLargeError
+from learning.opponents.registry import ENGINES
+from learning.services import machine_create
+from menace_site.processes import wait_until
+from tests.factories import NC, guest
+
+pytestmark = pytest.mark.django_db
+
+ALL = "romgon-flip-turn-shape-shuttle"
+FIVE = ("easy", "medium", "hard", "expert", "master")
+
+
+def romgon(slug: str = "romgon") -> Romgon:
+    game = GAMES[slug]
+    assert isinstance(game, Romgon)
+    return game
+
+
+def opened(opponent: str, game: str = "romgon", side: Side = Side.FIRST) -> Room:
+    return services.room_create(person=guest(), game=game, opponent=opponent, side=side).room
+
+
+def played(room: Room, *moves: str) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    for move in moves:
+        state = services.match_play_move(code=room.code, person=guest(), move=move)
+    return state
+
+
+class TestLevels:
+    @pytest.mark.parametrize("level", ["beginner", "easy", "medium", "hard"])
+    @pytest.mark.parametrize("game", ["romgon", ALL])
+    def test_quick_ones_answer_in_the_same_breath(self, level: str, game: str) -> None:
+        state = played(opened(level, game), "2-7>3-6")
+        assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
+        white = Seat.objects.get(side=Side.SECOND)
+        assert (white.player, white.name) == (level, ENGINES[level].name)
+
+    def test_small_games_have_opponents_of_their_own_at_each_level(self) -> None:
+        for level, slug in {"easy": "random", "medium": "win-block", "hard": "perfect"}.items():
+            room = services.room_create(person=guest(), game=NC, opponent=level).room
+            assert Seat.objects.get(match__room=room, player=slug).name == ENGINES_OF_OLD[slug]
+
+    @pytest.mark.parametrize(("game", "opponent"), [("romgon", "perfect"), ("romgon", "win-block"), (NC, "master")])
+    def test_who_does_not_play_is_refused_by_name(self, game: str, opponent: str) -> None:
+        with pytest.raises(MalformedError, match=f"opponent: '{opponent}' is not one of human, .* for {game}"):
+            services.room_create(person=guest(), game=game, opponent=opponent)
+        assert not Room.objects.exists()
+
+    def test_the_lobby_offers_the_levels_and_nobody_who_cannot_play(self) -> None:
+        for game in family_games("romgon"):
+            offered = [opponent["slug"] for opponent in game_view(game)["opponents"]]
+            assert offered == ["human", "beginner", *FIVE]
+        assert [one["slug"] for one in game_view(GAMES[NC])["opponents"]][-4:] == [
+            "random", "win-block", "perfect", "perfect-fast",
+        ]  # fmt: skip
+
+    def test_whole_matches_end_with_a_reason_in_words(self) -> None:
+        for opponent in ("easy", "hard"):
+            room = opened(opponent, "romgon-flip")
+            state = services.room_look(code=room.code)
+            while state["status"] == "playing":
+                captures = [move for move in state["legal_moves"] if _is_capture(state, move)]
+                state = played(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
+            assert state["outcome"]["reason"] in romgon().reasons.values()
+
+    def test_no_machine_has_boxes_for_it(self) -> None:
+        with pytest.raises(GameTooLargeError, match="Romgon has too many positions for boxes"):
+            machine_create(game="romgon", side=Side.FIRST, name="M")
+
+
+ENGINES_OF_OLD = {"random": "Random", "win-block": "Win or block", "perfect": "Perfect"}
+
+
+def _is_capture(state: dict[str, Any], move: str) -> bool:
+    cells = [cell.id for cell in romgon().layout.cells]
+    path = state["paths"][move]
+    return len(path) == 2 and state["board"][cells.index(path[1])] is not None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("level", ["expert", "master"])
+def test_slow_levels_answer_when_they_have_thought(level: str) -> None:
+    room = opened(level, ALL)
+    state = played(room, "2-7>3-6@1")
+    assert (state["ply"], state["thinking"]) == (1, True)
+    assert wait_until(thinking.is_idle, timeout_s=60)
+    state = services.room_look(code=room.code)
+    assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
+
+
+class TestAdditions:
+    def test_every_choice_is_a_game(self) -> None:
+        chosen = [set(game.added) for game in family_games("romgon")]
+        assert len(chosen) == 16
+        for added in chosen:
+            assert set(game_with("romgon", added).added) == added
+        for family, added in (("romgon", ["fog"]), (NC, ["flip"]), ("go", [])):
+            with pytest.raises(UnknownGameError):
+                game_with(family, added)
+
+    def test_a_room_is_opened_with_them_by_program_and_by_form(self, client: Client) -> None:
+        api = APIClient()
+        body = {"game": "romgon", "opponent": "easy", "additions": ["turn", "flip"]}
+        code = api.post("/api/rooms", body).json()["code"]
+        assert api.get(f"/api/rooms/{code}").json()["game"] == "romgon-flip-turn"
+        form = {"game": "romgon", "opponent": "easy", "side": "0", "additions": ["flip", "shuttle"]}
+        code = client.post("/rooms", form).url.rsplit("/", 1)[1]
+        assert Room.objects.get(code=code).game == "romgon-flip-shuttle"
+        refused = api.post("/api/rooms", {**body, "additions": ["fog"]})
+        assert (refused.status_code, refused.json()["code"]) == (400, "malformed")
+
+    def test_the_page_of_a_game_leads_from_one_choice_to_another(self, client: Client) -> None:
+        assert client.get("/play/romgon", {"with": ["", "flip", "shape"]}).url == "/play/romgon-flip-shape"
+        assert client.get("/play/romgon-flip-shape", {"with": ""}).url == "/play/romgon"
+        assert client.get("/play/romgon", {"with": "fog"}).status_code == 404
+        page = client.get("/play/romgon-flip-shape").content.decode()
+        assert 'value="flip" checked' in page
+        assert 'value="turn" checked' not in page
+
+
+class TestWhatPlayersAreTold:
+    def test_every_piece_has_a_look_and_a_name_of_its_own(self) -> None:
+        looks = game_view(romgon())["layout"]["pieces"]
+        assert len(looks) == 48
+        assert looks["T@1"] == {
+            "name": "White triangle facing south-east", "shape": "triangle", "side": 1, "flipped": False, "angle": 60,
+        }  # fmt: skip
+        assert (looks["t"]["name"], looks["t"]["angle"]) == ("Black triangle facing west", 180)
+        assert looks["h@2"]["name"] == "Black hexgon from south-west to north-east"
+        assert looks["r~"]["name"] == "Black flipped rhombus"
+        seen = [(one["shape"], one["side"], one["flipped"], one["angle"]) for one in looks.values()]
+        assert len(set(seen)) == len(seen), "no two look the same"
+
+    def test_zones_and_goals(self) -> None:
+        cells = game_view(romgon())["layout"]["cells"]
+        assert Counter(cell["zone"] for cell in cells) == {"dead": 3, "inner": 10, "middle": 16, "outer": 22}
+        assert {cell["id"]: cell["goal"] for cell in cells if cell["goal"]} == {"3-0": "Black", "3-8": "White"}
+
+    @pytest.mark.parametrize(
+        ("option", "move", "name", "piece"),
+        [
+            ("flip", "3-8~", "Flip", "r~"),
+            ("turn", "1-6@1", "Turn right", "t@1"),
+            ("turn", "1-6@3", "Turn round", "t@3"),
+            ("turn", "1-6@5", "Turn left", "t@5"),
+            ("turn", "2-7>1-5@2", "Turn left", "h@2"),
+        ],
+    )
+    def test_actions_say_what_they_do_to_the_piece(self, option: str, move: str, name: str, piece: str) -> None:
+        state = services.room_look(code=opened("human", f"romgon-{option}").code)
+        assert state["actions"] == {}, "nobody is to move before the other seat is taken"
+        state = services.room_look(code=opened("easy", f"romgon-{option}").code)
+        assert state["actions"][move] == {"kind": option, "name": name, "piece": piece}
+        assert set(state["actions"]) <= set(state["legal_moves"])
+
+    def test_captured_pieces_and_check_and_the_race(self) -> None:
+        game = romgon("romgon-flip")
+        start = game.initial_position()
+        assert game.captured(start) == ((), ())
+        text = "6.7.8.R7r.8.7.6-b90"
+        race = game.decode(text)
+        assert game.captured(race) == (("s", "s", "t", "t", "h", "c"), ("S", "S", "T", "T", "C", "H"))
+        assert list(game.notices(race)) == ["escape_race"]
+        assert sum(map(len, game.captured(race))) == sum(1 for code in START if code) - 2
+
+    def test_check_is_announced_while_the_match_goes_on(self) -> None:
+        room = opened("easy")
+        match = Match.objects.get()
+        match.position = "6.7.8.3r5.3S4.3R3.6-b90"
+        match.n_plies = 90
+        match.save()
+        state = services.room_look(code=room.code)
+        assert state["notices"] == {"check": "Black is in check"}
+        state = services.match_resign(code=room.code, person=guest())
+        assert (state["notices"], state["actions"], state["thinking"]) == ({}, {}, False)
+
+
+class TestAdvice:
+    def test_five_moves_best_first_with_their_cells_and_words(self, client: Client) -> None:
+        room = opened("hard")
+        told = client.get(f"/api/rooms/{room.code}/advice").json()
+        # The example of section 11 of the rules.
+        assert [(one["move"], one["value"]) for one in told["candidates"]] == [
+            ("4-7>4-6", 0), ("4-7>3-7", -2), ("3-8>3-6", -9), ("2-7>3-6", -25), ("6-5>5-5", -25.5),
+        ]  # fmt: skip
+        assert (told["role"], told["ply"], told["words"], told["share"]) == ("Black", 0, "even", 0.5)
+        assert told["candidates"][1]["path"] == ["4-7", "3-7"]
+        assert told["candidates"][4]["words"] == "White is better by 25.5"
+        assert Match.objects.get().n_plies == 0, "nothing is played"
+
+    @pytest.mark.parametrize(
+        ("position", "words", "first_leads"),
+        [
+            ("6.7.8.R7r.8.7.6-b90", "even", None),
+            ("6.7.8.1r6R.8.7.6-b90", "Black wins with this move", True),
+            ("6.7.8.1r5R1.8.7.6-w91", "White wins with this move", False),
+        ],
+    )
+    def test_what_a_value_means(self, client: Client, position: str, words: str, first_leads: bool | None) -> None:
+        room = opened("human")
+        Match.objects.update(position=position, status="playing")
+        told = client.get(f"/api/rooms/{room.code}/advice").json()
+        if first_leads is not None:
+            assert told["words"] == words
+            assert (told["share"] > 0.99) is first_leads
+        assert 0 <= told["share"] <= 1
+        assert told["role"] == romgon().layout.roles[romgon().decode(position).side]
+
+    def test_who_is_not_answered(self, client: Client) -> None:
+        small = services.room_create(person=guest(), game=NC, opponent="random").room
+        over = opened("easy")
+        services.match_resign(code=over.code, person=guest())
+        for code, status, error in ((small.code, 404, "no_engine"), (over.code, 409, "match_finished")):
+            answer = client.get(f"/api/rooms/{code}/advice")
+            assert (answer.status_code, answer.json()["code"]) == (status, error)
+        assert client.get("/api/rooms/zzzzzz/advice").json()["code"] == "room_not_found"
+
+
+def test_the_first_page_offers_it_in_one_click(client: Client) -> None:
+    page = client.get("/")
+    game = next(game for game in page.context["games"] if game["slug"] == "romgon")
+    assert [(one["opponent"], one["side"]) for one in game["rivals"]] == [("medium", "0"), ("medium", "1")]
+    there = client.post("/rooms", {"game": "romgon", "opponent": "medium", "side": "1"}, follow=True)
+    assert there.context["role"] == "White"
+    assert Seat.objects.get(side=WHITE).guest is not None
+    listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
+    assert [one["slug"] for one in listed["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
+    assert client.get("/rooms/" + Room.objects.get().code).status_code == 200

@@ -1,0 +1,221 @@
+"""Players that think for seconds: nothing waits for them, and nothing of theirs is lost or played twice."""
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_db
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from games import services, thinking
+from games.models import Match, Ply, Seat
+from games.players import PLAYERS, Choice, Offer, SeatPlayer, player_register
+from games.rules.base import Side
+from games.services import Seated
+from menace_site.processes import wait_until
+from tests.factories import NC, guest, play_out, room
+from tests.games.test_consumers import Socket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Ponderer(SeatPlayer):
+    """Plays the first legal move, but not before it may; then it is told of every thought."""
+
+    slug = "ponderer"
+    name = "Ponderer"
+
+    def __init__(self) -> None:
+        self.may_move = threading.Event()
+        self.thoughts: list[int] = []
+        self.in_transaction: list[bool] = []
+        self.dies = False
+
+    def sit(self, seat: Seat, machine: str) -> None:
+        pass
+
+    def offer(self, game: Any) -> Offer | None:
+        return Offer(self.name, "Takes its time.")
+
+    def is_slow(self, seat: Seat) -> bool:
+        return True
+
+    def choose(self, seat: Seat, position: Any) -> Choice:
+        self.thoughts.append(seat.match.n_plies)
+        self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
+        assert self.may_move.wait(timeout=30)
+        if self.dies:
+            raise RuntimeError("this thread is gone, as if its process had died")
+        return Choice(seat.match.room.rules.legal_moves(position)[0])
+
+
+@pytest.fixture
+def ponderer() -> Iterator[Ponderer]:
+    player = Ponderer()
+    player_register(player)
+    yield player
+    player.may_move.set()
+    # A thread that still thinks would meet a database that is being emptied.
+    assert wait_until(thinking.is_idle, timeout_s=30)
+    del PLAYERS[player.slug]
+
+
+def slow(side: Side = Side.FIRST, **options: Any) -> Seated:
+    return room("ponderer", side=side, **options)
+
+
+def state_of(seated: Seated) -> dict[str, Any]:
+    return services.room_look(code=seated.room.code)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    assert wait_until(condition, timeout_s=30)
+
+
+def overdue(seated: Seated) -> None:
+    """As if whoever was to think had been silent for as long as it may."""
+    past = timezone.now() - timedelta(seconds=1)
+    assert Match.objects.filter(room=seated.room, answer_by__isnull=False).update(answer_by=past) == 1
+
+
+def test_the_move_is_stored_at_once_and_the_answer_when_it_is_there(ponderer: Ponderer) -> None:
+    seated = slow()
+    state = services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
+    until(lambda: ponderer.thoughts == [1])
+    assert ponderer.in_transaction == [False], "it holds no connection while it thinks"
+    assert state_of(seated)["position"] == "....X...."
+    ponderer.may_move.set()
+    until(lambda: state_of(seated)["ply"] == 2)
+    state = state_of(seated)
+    assert (state["position"], state["turn"], state["thinking"]) == ("O...X....", "X", False)
+    assert Match.objects.get().answer_by is None
+
+
+def test_whole_matches_on_either_side_are_played_like_any_other(ponderer: Ponderer) -> None:
+    ponderer.may_move.set()
+    for side in Side:
+        seated = slow(side)
+        state = state_of(seated)
+        while state["status"] == "playing":
+            if state["turn"] != state["seats"][side]["role"]:
+                until(lambda seated=seated: not state_of(seated)["thinking"])
+            else:
+                move = state["legal_moves"][0]
+                services.match_play_move(code=seated.room.code, person=guest(), move=move, ply=state["ply"])
+            state = state_of(seated)
+        assert state["outcome"]["termination"] in ("three_in_a_row", "full_board")
+        assert [move["ply"] for move in state["moves"]] == list(range(state["ply"]))
+
+
+async def test_other_matches_go_on_while_it_thinks_and_its_move_reaches_the_socket(ponderer: Ponderer) -> None:
+    seated, others = await in_db(slow)(), [await in_db(room)() for _ in range(8)]
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.frame("move", {"move": "5", "ply": 0})
+        assert (await socket.expect("state"))["thinking"] is True
+        for other in others:  # more than there are connections in a process's pool, and each to its end
+            assert (await in_db(play_out)(other.room.code, guest()))["status"] == "finished"
+        await socket.frame("move", {"move": "1", "ply": 1})
+        assert (await socket.expect("error"))["code"] == "not_your_turn"
+        ponderer.may_move.set()
+        state = await socket.expect("state")
+        assert (state["ply"], state["thinking"]) == (2, False)
+
+
+def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponderer) -> None:
+    ponderer.dies = True
+    seated = slow()
+    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    until(lambda: ponderer.thoughts == [1])
+    ponderer.may_move.set()
+    until(thinking.is_idle)
+    assert (state_of(seated)["ply"], state_of(seated)["thinking"]) == (1, True), "it still has its time"
+    assert ponderer.thoughts == [1]
+    ponderer.dies = False
+    overdue(seated)
+    services.room_enter(code=seated.room.code, person=guest(2))  # whoever comes in will do
+    until(lambda: state_of(seated)["ply"] == 2)
+    assert ponderer.thoughts == [1, 1]
+    assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
+
+
+def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Callable[[], None]] = []
+    monkeypatch.setattr(thinking, "think", asked.append)
+    seated = slow()
+    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    overdue(seated)
+    state_of(seated)
+    state_of(seated)
+    assert len(asked) == 3
+
+    def think_late() -> None:
+        asked[1]()
+        connection.close()
+
+    late = threading.Thread(target=think_late)  # has the question, and is slow
+    late.start()
+    until(lambda: ponderer.thoughts == [1])
+    asked[0]()  # was first asked, and comes too late
+    asked[2]()
+    assert ponderer.thoughts == [1], "who comes first has it"
+    overdue(seated)
+    state_of(seated)
+    ponderer.may_move.set()
+    asked[3]()
+    late.join()
+    assert ponderer.thoughts == [1, 1]
+    assert state_of(seated)["ply"] == 2
+    assert Ply.objects.count() == 2
+
+
+def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
+    seated = slow()
+    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    until(lambda: ponderer.thoughts == [1])
+    state = services.match_resign(code=seated.room.code, person=guest())
+    assert (state["status"], state["thinking"]) == ("finished", False)
+    services.room_reset(code=seated.room.code, person=guest())
+    ponderer.may_move.set()
+    until(thinking.is_idle)
+    assert Ply.objects.count() == 1
+    assert (state_of(seated)["number"], state_of(seated)["ply"]) == (2, 0)
+
+
+def test_it_plays_exhibitions_ply_by_ply_and_as_many_as_were_asked_for(ponderer: Ponderer) -> None:
+    seated = services.room_create(person=guest(), game=NC, first="ponderer", second="random")
+    state = services.match_step(code=seated.room.code, person=guest(), ply=0, plies=4)
+    assert (state["ply"], state["thinking"]) == (0, True)
+    until(lambda: ponderer.thoughts == [0])
+    assert services.match_step(code=seated.room.code, person=guest(), plies=100)["version"] == state["version"]
+    ponderer.may_move.set()
+    until(lambda: state_of(seated)["ply"] == 4)
+    assert state_of(seated)["thinking"] is False
+    ponderer.may_move.clear()
+    services.match_step(code=seated.room.code, person=guest(), ply=4, plies=50)
+    until(lambda: ponderer.thoughts == [0, 2, 4])
+    ponderer.dies = True
+    ponderer.may_move.set()
+    until(thinking.is_idle)
+    ponderer.dies = False
+    overdue(seated)
+    until(lambda: state_of(seated)["ply"] == 5)
+
+
+def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog: pytest.LogCaptureFixture) -> None:
+    rooms = [slow() for _ in range(settings.THINKERS + thinking.MOST_WAITING + 1)]
+    for seated in rooms:
+        services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    assert "put off" in caplog.text
+    ponderer.may_move.set()
+    until(thinking.is_idle)
+    assert Match.objects.filter(n_plies=2).count() == len(rooms) - 1
+    last = Match.objects.get(n_plies=1).room
+    Match.objects.filter(n_plies=1).update(answer_by=timezone.now() - timedelta(seconds=1))
+    services.room_look(code=last.code)
+    until(lambda: services.room_look(code=last.code)["ply"] == 2)
