@@ -18,7 +18,7 @@ from learning.machines.menace import Draw as Drawn
 from learning.machines.menace import Menace, Result
 from learning.machines.rule import FinalLoss, OpenBoxes, Rule, WhenEmpty
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
-from learning.selectors import ledger_errors
+from learning.selectors_boxes import ledger_errors
 from learning.services import machine_create
 from tests.factories import NC, guest, house, machine, person, play, play_out, stranger, user
 

@@ -16,7 +16,7 @@ from learning.machines.presets import PRESETS
 from learning.machines.printed_set import printed_set
 from learning.models import Machine
 from learning.opponents.registry import OPPONENTS
-from learning.selectors import machine_strength
+from learning.selectors_strength import machine_strength
 from learning.services import machine_create
 from learning.training.batch import train
 from learning.training.memory import Memory

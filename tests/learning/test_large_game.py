@@ -10,7 +10,7 @@ from games.models import Room
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.services import room_create
-from learning import selectors, storage
+from learning import selectors_strength, storage
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.kernels.random_source import RandomSource
 from learning.machines.menace import Menace, Result
@@ -19,7 +19,10 @@ from learning.machines.rule import OpenBoxes, Rule
 from learning.models import Box, Lesson, Machine, RunStatus, Tournament, TrainingRun
 from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, run_chunk, run_claim, run_execute
-from learning.selectors import box_gallery, ledger_errors, machine_export, machine_strength, run_curve, why_view
+from learning.selectors_boxes import box_gallery, ledger_errors, why_view
+from learning.selectors_exchange import machine_export
+from learning.selectors_runs import run_curve
+from learning.selectors_strength import machine_strength
 from learning.services import Stage, machine_create, machine_import, machine_make, machine_reset, training_run_start
 from learning.services_tournaments import tournament_start
 from learning.training.episodes import train_episodes
@@ -34,7 +37,7 @@ WHEN_MET = PRESETS["hexapawn-rl"].rule
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "SAMPLE_GAMES", 10)
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES", 10)
 
 
 def learner(side: Side = Side.FIRST, preset: str = "hexapawn-rl") -> Machine:

@@ -192,7 +192,7 @@ class TestSheets:
         text = printed(cabinet_of(), PrintOptions(), name).pages[0].extract_text()
         assert text.splitlines()[0] == name.encode("cp1252", "replace").decode("cp1252")
 
-    @pytest.mark.parametrize("slug", GAMES)
+    @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])
     @pytest.mark.parametrize(
         ("width", "height"), [(20, 20), (20, 180), (180, 20), (21, 60), (36, 53), (53, 36), (60, 61), (180, 180)]
     )
