@@ -283,9 +283,10 @@ class HousePlayer(MachinePlayer):
         return any(house_machine(game.slug, side) for side in Side)
 
     def name_in(self, game: Game[Any, Any]) -> str:
-        """The shortest of its machines' names: it is the one on their box."""
+        """What is printed on its machines' boxes: one name for both if they share it, else either."""
         names = [house.name for side in Side if (house := house_machine(game.slug, side)) is not None]
-        return min(names, key=len, default=self.name)
+        shared = min(names, key=len, default=self.name)
+        return shared if all(name.startswith(shared) for name in names) else " or ".join(names)
 
     def only_side(self, machine: str) -> Side | None:
         return None
