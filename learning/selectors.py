@@ -11,7 +11,44 @@ from games.rules.base import Side
 from learning.exceptions import MachineNotFoundError
 from learning.machines.registry import HOUSE, house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
+<<<<<<< HEAD
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+=======
+from learning.models import (
+    Box,
+    Change,
+    CurvePoint,
+    Draw,
+    Lesson,
+    LessonKind,
+    Machine,
+    MachineSeat,
+    RunStage,
+    TrainingRun,
+)
+from learning.opponents.registry import OPPONENTS
+from learning.printing.errors import PrintingError
+from learning.printing.sheets import PrintOptions, sheets_pdf
+from learning.storage import memory_load
+from learning.training.open_memory import AnyMemory, OpenMemory
+from learning.training.strength import against_opponent, visit_probability, worst_case
+from learning.training.tables import boxes_compile
+
+STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
+STRENGTH_CACHE_S = 24 * 3600
+GARDNERS = ("gardner-her", "gardner-her-reward")
+FEW_BOXES = 100
+"""A set of drawings is shown for machines of at most so many boxes."""
+WALL_MOST = 6_000
+"""So many boxes hang on the wall of a machine's page: all of any game that can be listed, and a page of some 3 MB."""
+GALLERY_MOST = 20_000
+"""So many boxes has the gallery, in which each takes less."""
+SAMPLE_GAMES = 100
+"""How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
+
+Strength = dict[str, dict[str, Any]]
+"""Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""
+>>>>>>> hexapawn
 
 
 def machine_find(ref: str) -> Machine:
@@ -76,6 +113,181 @@ def machine_brief(machine: Machine) -> dict[str, Any]:
     }
 
 
+<<<<<<< HEAD
+=======
+def machine_strength(machine: Machine) -> Strength:
+    """Win, draw and loss against random, win-block and perfect play and in the worst case: exact, or a sample.
+
+    Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
+    """
+    key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
+    strength: Strength | None = cache.get(key)
+    if strength is None:
+        strength = strength_of(memory_load(machine), RandomSource(machine.n_lessons))
+        cache.set(key, strength, STRENGTH_CACHE_S)
+    return strength
+
+
+def strength_of(memory: AnyMemory, rng: RandomSource) -> Strength:
+    """Win, draw and loss of a memory against each opponent of the page.
+
+    Exact, and then in the worst case too. Of a game too large to sum over the shares in :data:`SAMPLE_GAMES` games,
+    taken from ``rng``, against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
+    """
+    opponents = {slug.replace("-", "_"): OPPONENTS[slug] for slug in STRENGTH_OPPONENTS}
+    if isinstance(memory, OpenMemory):
+        game = memory.machine.game
+        able = {name: opponent for name, opponent in opponents.items() if opponent.plays(game)}
+        return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
+    exact = {name: against_opponent(memory, opponent) for name, opponent in opponents.items()}
+    exact["worst"] = worst_case(memory)
+    return {name: asdict(expected) for name, expected in exact.items()}
+
+
+def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
+    """What changes about a box."""
+    return {"position": position, "beads": beads, "draws": draws}
+
+
+def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
+    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for."""
+    game = cabinet.game
+    view = []
+    for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
+        bead = game.bead(box_position, printed)
+        view.append(
+            {
+                "colour": bead.colour,
+                "mark": bead.mark,
+                "name": game.describe_move(printed),
+                "printed": game.format_move(printed),
+                "moves": [game.format_move(move) for move in members],
+            }
+        )
+    return view
+
+
+def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
+    """A box as the wall and its own page draw it."""
+    position = cabinet.game.decode(box.position)
+    return {
+        **box_state(box.position, box.beads, box.draws),
+        "board": list(cabinet.game.pieces(position)),
+        "move_number": box.move_number,
+        "ply": box.ply,
+        "slots": slots_view(cabinet, position),
+        "url": f"/machines/{box.machine_id}/boxes/{box.position}",
+    }
+
+
+def box_list_view(machine: Machine) -> list[dict[str, Any]]:
+    """The boxes of a machine in order of play, :data:`WALL_MOST` at most."""
+    cabinet = machine.cabinet
+    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")[:WALL_MOST]]
+
+
+def box_totals(machine: Machine, shown: list[dict[str, Any]]) -> tuple[int, int]:
+    """How many boxes a machine has, and how many beads lie in them; a query only if not all may be ``shown``."""
+    if len(shown) < WALL_MOST:
+        return len(shown), sum(sum(box["beads"]) for box in shown)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), coalesce(sum((SELECT sum(n) FROM unnest(beads) AS n)), 0)::bigint"
+            " FROM learning_box WHERE machine_id = %s",
+            [machine.pk],
+        )
+        n_boxes, n_beads = cursor.fetchone()
+        return n_boxes, n_beads
+
+
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """The boxes of a machine, :data:`GALLERY_MOST` at most, packed: what many boxes share is said once.
+
+    So 10,000 are a short page too.
+    """
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "move_number", "ply", "start", "beads", "draws"
+        )[:GALLERY_MOST]
+    )
+    cabinet = machine.cabinet
+    if cabinet.game.enumerable:
+        printed, slots, pieces = _printed_all(cabinet)
+    else:
+        printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
+    visits = visit_probabilities(machine)
+    boxes = [(*row, *printed[row[0]], None if visits is None else visits.get(row[0], 0.0)) for row in rows]
+    return {"slots": slots, "pieces": pieces, "boxes": boxes}
+
+
+def has_drawings(machine: Machine) -> bool:
+    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his and of that size."""
+    return machine.preset in GARDNERS and machine.rules.enumerable and machine.boxes.count() <= FEW_BOXES
+
+
+def drawings_view(machine: Machine) -> list[dict[str, Any]]:
+    """Every box as Gardner drew it, once or as a pair of mirror images, in order of play.
+
+    Raises:
+        BoxNotFoundError: the machine is not after his.
+    """
+    if not has_drawings(machine):
+        raise BoxNotFoundError(f"Gardner made no drawings for a machine like {machine.name}.")
+    cabinet = machine.cabinet
+    game = cabinet.game
+    groups: dict[str, dict[str, Any]] = {}
+    for position in printed_set(cabinet):
+        printed = cabinet.box_position(position)
+        key = game.encode(printed)
+        group = groups.setdefault(
+            key,
+            {
+                "box": key,
+                "move_number": cabinet.move_number(printed) + 1,
+                "url": f"/machines/{machine.pk}/boxes/{key}",
+                "drawings": [],
+            },
+        )
+        slots = zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)
+        group["drawings"].append(
+            {
+                "position": game.encode(position),
+                "board": list(game.pieces(position)),
+                "slots": [{**slot, "moves": [game.format_move(move) for move in moves]} for slot, moves in slots],
+            }
+        )
+    return sorted(groups.values(), key=lambda group: (group["move_number"], group["box"]))
+
+
+Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
+
+
+@lru_cache(maxsize=32)
+def _printed_all(cabinet: Cabinet) -> Printed:
+    return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
+
+
+def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
+    """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
+    slots: dict[str, int] = {}
+    pieces: dict[str | None, int] = {}
+    views: list[Any] = []
+    printed = {}
+    for key in keys:
+        position = cabinet.game.decode(key)
+        places = []
+        for view in slots_view(cabinet, position):
+            name = repr(view)
+            if name not in slots:
+                slots[name] = len(views)
+                views.append(view)
+            places.append(slots[name])
+        board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
+        printed[key] = (board, places)
+    return printed, views, list(pieces)
+
+
+>>>>>>> hexapawn
 def lesson_span(machine: Machine) -> tuple[int, int]:
     """The numbers of the lesson before the machine's first, and of its last: what a time machine can show."""
     first = machine.lessons.aggregate(first=Min("number"))["first"]
@@ -87,6 +299,249 @@ def lesson_at(machine: Machine, number: int) -> Lesson | None:
     return machine.lessons.select_related("match__room", "run").filter(number=number).first()
 
 
+<<<<<<< HEAD
+=======
+def box_get(machine: Machine, text: str) -> Box:
+    """The box opened in a position, given in any orientation.
+
+    Raises:
+        BoxNotFoundError: the text is no position, or the machine has no box there.
+    """
+    cabinet = machine.cabinet
+    try:
+        position = cabinet.game.decode_as(text, cabinet.side)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    key = cabinet.game.encode(cabinet.box_position(position))
+    box = machine.boxes.filter(position=key).first()
+    if box is None:
+        raise BoxNotFoundError(f"{machine.name} has no box for {text!r}.")
+    return box
+
+
+def why_view(machine: Machine, text: str) -> dict[str, Any]:
+    """Why the machine would play what it would play in a position, given in any orientation.
+
+    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
+    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
+
+    Raises:
+        BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
+    """
+    cabinet = machine.cabinet
+    game = cabinet.game
+    try:
+        position = game.decode_as(text, Side(machine.side))
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    if game.is_terminal(position):
+        raise BoxNotFoundError("The game is over there: nobody has to choose.")
+    if game.side_to_move(position) != machine.side:
+        raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
+    printed = cabinet.box_position(position)
+    key = game.encode(printed)
+    box = machine.boxes.filter(position=key).first()
+    has_box = cabinet.has_box(position)
+    beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
+    menace = Menace(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    policy = menace.policy(position)
+    placement = cabinet.placement(position)
+    slots = slots_view(cabinet, printed)
+    moves = []
+    for move, probability in policy.items():
+        there = game.transform_move(move, game.inverse(placement))
+        slot = cabinet.slot_of(printed, there) if has_box else None
+        moves.append(
+            {
+                "move": game.format_move(move),
+                "name": game.describe_move(move),
+                "cells": list(game.path(move)),
+                "slot": slot,
+                "colour": None if slot is None else slots[slot]["colour"],
+                "mark": None if slot is None else slots[slot]["mark"],
+                "beads": None if slot is None else beads[slot],
+                "probability": probability,
+            }
+        )
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "box": None if box is None else box_view(cabinet, box),
+        "box_position": key if has_box else None,
+        "forced": not has_box,
+        "resigns": not any(policy.values()),
+        "moves": moves,
+    }
+
+
+def explore_view(machine: Machine, text: str) -> dict[str, Any]:
+    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game = machine.rules
+    try:
+        position = game.decode_as(text, Side(machine.side))
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    outcome, side = game.outcome(position), game.side_to_move(position)
+    cells = game.layout.cells
+    moves = [
+        {
+            "move": game.format_move(move),
+            "name": game.describe_move(move),
+            "path": [cells[cell].id for cell in game.path(move)],
+            "next": game.encode(game.apply(position, move)),
+        }
+        for move in game.legal_moves(position)
+    ]
+    over = None
+    if outcome is not None:
+        who = "Nobody wins" if outcome.winner is None else f"{game.layout.role_names[outcome.winner].capitalize()} win"
+        over = f"{who}: {game.reasons[outcome.termination]}."
+    is_its_turn = outcome is None and side == machine.side
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "role": game.layout.roles[side],
+        "over": over,
+        "moves": moves,
+        "why": why_view(machine, text) if is_its_turn else None,
+    }
+
+
+def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
+    """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
+
+    One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
+    ids of a box's changes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_box box LEFT JOIN LATERAL ("
+            " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
+            " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
+            " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
+            [machine.pk, lesson_number, machine.pk, GALLERY_MOST],
+        )
+        return dict(cursor.fetchall())
+
+
+def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
+    """The exact chance that a game against a fixed opponent opens each box, by position.
+
+    Kept in the cache under the machine's last lesson, as its strength is. ``None`` where the game is too large to know.
+
+    Raises:
+        MalformedError: there is no such opponent.
+    """
+    if opponent not in OPPONENTS:
+        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(OPPONENTS)}.")
+    key = f"visits:{machine.pk}:{machine.n_lessons}:{opponent}"
+    visits: dict[str, float] | None = cache.get(key)
+    if visits is None:
+        memory = memory_load(machine)
+        if isinstance(memory, OpenMemory):
+            return None
+        chances = visit_probability(memory, OPPONENTS[opponent])
+        visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
+        cache.set(key, visits, STRENGTH_CACHE_S)
+    return visits
+
+
+def machine_data(machine: Machine) -> MachineData:
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "beads", "draws", *(f"machine__{name}" for name in head)
+        )
+    )
+    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return MachineData(
+        game=machine.rules,
+        side=Side(machine.side),
+        rule=machine.learning_rule,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        removed=removed,
+        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+    )
+
+
+def machine_export(machine: Machine, form: str = "native") -> MachineFile:
+    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+
+    Raises:
+        MachineFileError: there is no such format, or the machine's game does not fit into it.
+    """
+    try:
+        chosen = format_get(form)
+        text = chosen.dump(machine_data(machine))
+    except ExchangeError as error:
+        raise MachineFileError(str(error)) from None
+    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
+    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+
+
+def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
+    """The machine's box fronts and the table of its beads, as PDF.
+
+    Raises:
+        PrintRefusedError: they do not fit on this paper, or the machine has no box.
+    """
+    boxes = list(machine.boxes.values_list("position", "beads"))
+    try:
+        return sheets_pdf(machine.cabinet, machine.name, boxes, options)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFile:
+    """A file to hand out."""
+
+    name: str
+    media_type: str
+    text: str
+
+
+def box_history(box: Box) -> QuerySet[Change]:
+    """Every change of a box, newest first, with its lesson and cause."""
+    return box.changes.select_related("lesson__match__room").order_by("-lesson__number", "-pk")
+
+
+def ledger_errors() -> list[int]:
+    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
+            " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
+            " WHERE box_id = box.id) AS change ON true"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads GROUP BY box.id ORDER BY box.id"
+        )
+        return [box_id for (box_id,) in cursor.fetchall()]
+
+
+def draw_last(machine: Machine) -> dict[str, Any] | None:
+    """The bead drawn last in a live match."""
+    draw = Draw.objects.filter(machine=machine, slot__isnull=False).select_related("box").order_by("-pk").first()
+    return None if draw is None else {"position": draw.box.position, "slot": draw.slot}
+
+
+>>>>>>> hexapawn
 def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
     """The machine's latest lessons from matches and runs."""
     lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room")
