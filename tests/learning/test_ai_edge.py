@@ -52,8 +52,9 @@ async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: s
     for index, chunk in enumerate(chunks):
         more = index + 1 < len(chunks)
         await request.send_input({"type": "http.request", "body": chunk, "more_body": more})
-    answer = Answer(await request.receive_output(5), await request.receive_output(5))
-    await request.wait()
+    # In a fresh checkout the engine is compiled meanwhile, for as long as that takes.
+    answer = Answer(await request.receive_output(600), await request.receive_output(600))
+    await request.wait(600)
     return answer
 
 
