@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games import services
-from games.authentication import ScopePermission
+from games.authentication import ScopePermission, scope_require
 from games.identity import GUEST_KEY, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
@@ -91,7 +91,10 @@ class RoomListView(PublicView):
     @extend_schema(request=RoomCreateSerializer, responses={201: SeatedSerializer})
     def post(self, request: Request) -> Response:
         """Open a room and take a seat in it: the first side if you do not say; or host an exhibition in it."""
-        seated = services.room_create(person=_person(request), **parse_room(request.data))
+        asked = parse_room(request.data)
+        if asked["takes_over"] and not asked["fresh"]:
+            scope_require(request, "train")
+        seated = services.room_create(person=_person(request), **asked)
         return _seated(seated, 201)
 
 

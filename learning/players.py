@@ -296,9 +296,13 @@ class HousePlayer(MachinePlayer):
         return any(house_machine(game.slug, side) for side in Side)
 
     def offer(self, game: Game[Any, Any]) -> Offer | None:
-        """By the shortest of its machines' names: it is the one on their box."""
+        """By what is printed on its machines' boxes: one name for both if they share it, else either."""
         names = [house.name for side in Side if (house := house_machine(game.slug, side)) is not None]
-        return Offer(min(names, key=len), "Matchboxes of the house. They learn from every game.") if names else None
+        if not names:
+            return None
+        shared = min(names, key=len)
+        name = shared if all(name.startswith(shared) for name in names) else " or ".join(names)
+        return Offer(name, "Matchboxes of the house. They learn from every game.")
 
     def only_side(self, machine: str) -> Side | None:
         return None

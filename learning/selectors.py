@@ -52,6 +52,10 @@ STRENGTH_CACHE_S = 24 * 3600
 GARDNERS = ("gardner-her", "gardner-her-reward")
 FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
+WALL_MOST = 6_000
+"""So many boxes hang on the wall of a machine's page: all of any game that can be listed, and a page of some 3 MB."""
+GALLERY_MOST = 20_000
+"""So many boxes has the gallery, in which each takes less."""
 SAMPLE_GAMES = 100
 """How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
 
@@ -187,17 +191,34 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
 
 
 def box_list_view(machine: Machine) -> list[dict[str, Any]]:
-    """Every box of a machine in order of play."""
+    """The boxes of a machine in order of play, :data:`WALL_MOST` at most."""
     cabinet = machine.cabinet
-    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")]
+    return [box_view(cabinet, box) for box in machine.boxes.order_by("ply", "position")[:WALL_MOST]]
+
+
+def box_totals(machine: Machine, shown: list[dict[str, Any]]) -> tuple[int, int]:
+    """How many boxes a machine has, and how many beads lie in them; a query only if not all may be ``shown``."""
+    if len(shown) < WALL_MOST:
+        return len(shown), sum(sum(box["beads"]) for box in shown)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), coalesce(sum((SELECT sum(n) FROM unnest(beads) AS n)), 0)::bigint"
+            " FROM learning_box WHERE machine_id = %s",
+            [machine.pk],
+        )
+        n_boxes, n_beads = cursor.fetchone()
+        return n_boxes, n_beads
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
-    """Every box of a machine, packed: what many boxes share is said once, so that 10,000 are a short page too."""
+    """The boxes of a machine, :data:`GALLERY_MOST` at most, packed: what many boxes share is said once.
+
+    So 10,000 are a short page too.
+    """
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
             "position", "move_number", "ply", "start", "beads", "draws"
-        )
+        )[:GALLERY_MOST]
     )
     cabinet = machine.cabinet
     if cabinet.game.enumerable:
@@ -403,7 +424,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
 
 
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
-    """The beads of every box as they stood after a lesson (0: as laid out), by position, in order of play.
+    """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
 
     One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
     ids of a box's changes.
@@ -414,8 +435,8 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
             " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
             " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
             " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
-            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position",
-            [machine.pk, lesson_number, machine.pk],
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
+            [machine.pk, lesson_number, machine.pk, GALLERY_MOST],
         )
         return dict(cursor.fetchall())
 

@@ -60,6 +60,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     except MachineNotFoundError as error:
         return _not_found(request, error)
     boxes = selectors.box_list_view(machine)
+    n_boxes, n_beads = selectors.box_totals(machine, boxes)
     learns_for_us = machine.learns and is_master(request.user, machine)
     preset = PRESETS.get(machine.preset)
     context = {
@@ -74,8 +75,10 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "losses": machine.n_losses,
             "owner_name": machine.owner.get_username() if machine.owner else "",
             "level": machine.level,
-            "beads": sum(sum(box["beads"]) for box in boxes),
-            "n_boxes": len(boxes),
+            "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
+            "beads": n_beads,
+            "n_boxes": n_boxes,
+            "n_hung": len(boxes),
             "game": machine.game,
             "role": machine.rules.layout.roles[machine.side],
             "other_role": machine.rules.layout.roles[Side(machine.side).other],

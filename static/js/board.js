@@ -215,7 +215,7 @@ export class Board {
         last.includes(index) && svg("path", { class: "last-mark", d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0), transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)` }),
         board[index] ? piece(board[index], x, y, this.layout) : null,
         !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
-        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 43 : 15 }),
+        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 38 : 15 }),
         hint && bead({ ...hint, x, y: y - 9, r: 22 }),
         hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
       ].filter(Boolean));

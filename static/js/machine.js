@@ -17,15 +17,18 @@ export function receive({ type, data }) {
   if (type === "joined" && isBack) refresh();
   if (type !== "boxes") return;
   wall.update(data.boxes, data.drawn);
-  totals({ beads: wall.beads(), ...data.totals });
+  totals(data.totals);
+  // Where not every box hangs here, what all of them hold is known again when the page is.
+  if (!document.getElementById("not-all")) totals({ beads: wall.beads() });
   say("Changed just now");
 }
 
-function totals(figures = {}) {
-  for (const [name, value] of Object.entries(figures)) {
+function totals(figures) {
+  for (const [name, value] of Object.entries(figures ?? {})) {
     const place = page.querySelector(`[data-total="${name}"]`);
     if (place) place.textContent = figure(value);
   }
+  if (figures?.games) page.querySelector('[data-total="win_rate"]').textContent = `${Math.round((100 * figures.wins) / figures.games)}\u00a0%`;
 }
 
 function say(words) {

@@ -154,6 +154,26 @@ def play_keys(page: Page, world: World) -> None:
     expect(page.locator("#keys-dialog")).to_be_visible()
 
 
+def exhibition(page: Page, _: World) -> None:
+    """Two machines of the house, three moves on, with both boxes open and the beads on the board."""
+    page.goto("/play/noughts-and-crosses")
+    page.locator("#watch-them").click()
+    expect(page.locator("#show-tools")).to_be_visible()
+    for number in (1, 2, 3):
+        page.locator("#step").click()
+        expect(page.locator("#moves > li")).to_have_count(number)
+    page.locator("#beads").click()
+
+
+def seat_taken_over(page: Page, _: World) -> None:
+    """A copy of a machine of the house, its piece chosen for a second move."""
+    page.goto("/play/hexapawn")
+    page.locator("#take-seat").click()
+    expect_turn(page)
+    page.locator("#board .is-playable").first.click()
+    expect(page.locator("#board .is-target").first).to_be_visible()
+
+
 def play_empty(page: Page, _: World) -> None:
     """The machine finds no bead in the box of its second move."""
     for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
@@ -331,6 +351,9 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "play-romgon": plain("/play/romgon-flip-turn"),
     "match-spectator": room_of("going on"),
     "match-spectator-finished": room_of("over"),
+    "match-exhibition": exhibition,
+    "match-seat-taken-over": seat_taken_over,
+    "play": plain("/play/hexapawn"),
     "machine": machine_page,
     "machine-peek": machine_peek,
     "box": box_page,

@@ -113,6 +113,9 @@ def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) ->
         expect_box_as_stored(wall, draw.box)
     beads = sum(sum(box.beads) for box in Box.objects.filter(machine=machine))
     expect(wall.locator('[data-total="beads"]')).to_have_text(f"{beads:,}")
+    machine.refresh_from_db()
+    expect(wall.locator('[data-total="win_rate"]')).to_have_text(f"{100 * machine.n_wins}\u00a0%")
+    expect(wall.locator('[data-total="level"]')).to_have_text("1")
     expect(wall.locator("#live")).to_have_text("Changed just now")
     assert wall.evaluate("window.isTheSamePage") is True
 

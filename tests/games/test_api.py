@@ -230,7 +230,7 @@ class TestTakingOver:
     def test_the_owner_plays_in_its_seat_on_the_side_that_it_plays(self) -> None:
         owner = factories.user()
         own = factories.machine(Side.SECOND, owner=owner)
-        api = factories.api_with(owner, "play", "read")
+        api = factories.api_with(owner, "play", "read", "train")
         answer = opened(api, opponent="random", takes_over=own.slug)
         assert answer["role"] == "O"
         state = api.get(f"/api/rooms/{answer['code']}").json()
@@ -239,6 +239,15 @@ class TestTakingOver:
         move = {"move": state["legal_moves"][0], "seat_token": answer["seat_token"]}
         state = api.post(f"/api/rooms/{answer['code']}/move", move).json()
         assert state["learning"]["draws"][0]["by_hand"] is True
+
+    def test_a_program_that_may_only_play_trains_nothing_that_way(self) -> None:
+        owner = factories.user()
+        own = factories.machine(Side.SECOND, owner=owner)
+        api = factories.api_with(owner, "play")
+        response = api.post("/api/rooms", {"opponent": "random", "takes_over": own.slug})
+        assert (response.status_code, response.json()["code"]) == (403, "scope_missing")
+        assert not Room.objects.exists()
+        assert opened(api, opponent="random", takes_over=own.slug, fresh=True)["role"] == "O"
 
     def test_nobody_else_does(self, api: APIClient) -> None:
         own = factories.machine(Side.SECOND, owner=factories.user())

@@ -233,3 +233,35 @@ def test_its_pages_say_what_is_a_sample(client: Client) -> None:
     assert why_view(machine, start_box)["box_position"] == f"{start_box}:1"
     detail = client.get(f"/api/machines/{machine.pk}/boxes/{start_box}")
     assert detail.status_code == 200
+
+
+@pytest.mark.django_db
+def test_of_very_many_boxes_a_page_shows_the_first_and_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = trained(learner(), 20)
+    n_boxes = machine.boxes.count()
+    beads = sum(sum(beads) for beads in stored(machine).values())
+    monkeypatch.setattr(selectors, "WALL_MOST", 5)
+    monkeypatch.setattr(selectors, "GALLERY_MOST", 6)
+    page = client.get(machine.get_absolute_url())
+    assert f"here are the first {5}" in page.content.decode()
+    assert [box["ply"] for box in page.context["boxes"]] == list(
+        machine.boxes.order_by("ply").values_list("ply", flat=True)
+    )[:5]
+    assert (page.context["machine"]["n_boxes"], page.context["machine"]["beads"]) == (n_boxes, beads)
+    gallery = client.get(f"/machines/{machine.pk}/boxes")
+    assert f"It has {n_boxes} boxes, too many for a page: here are the first 6" in gallery.content.decode()
+    shown = [box[0] for box in gallery.context["packed"]["boxes"]]
+    assert list(client.get(f"/machines/{machine.pk}/boxes-at/1").json()["beads"]) == shown
+    assert len(shown) == 6
+
+
+@pytest.mark.django_db
+def test_the_level_and_the_rate_are_on_the_page(client: Client) -> None:
+    machine = learner()
+    for wins, losses, removed, rate, level in ((0, 0, 0, "–", "1"), (3, 1, 1233, "75\u00a0%", "1,234")):
+        Machine.objects.filter(pk=machine.pk).update(
+            n_games=wins + losses, n_wins=wins, n_losses=losses, n_removed=removed
+        )
+        page = client.get(machine.get_absolute_url()).content.decode()
+        assert f'<dd data-total="win_rate">{rate}</dd>' in page
+        assert f'<dd data-total="level">{level}</dd>' in page

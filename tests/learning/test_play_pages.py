@@ -43,6 +43,14 @@ def test_one_click_meets_the_houses_machines_where_there_are_some(client: Client
     assert [(one["opponent"], one["name"]) for one in rivals] == [("menace", "MENACE the Second"), ("menace", "MENACE")]
 
 
+def test_the_houses_machines_are_called_by_what_is_on_their_boxes(client: Client) -> None:
+    names = {}
+    for game in (NC, "hexapawn"):
+        opponents = client.get(f"/play/{game}").context["game"]["opponents"]
+        names[game] = {one["slug"]: one["name"] for one in opponents}["menace"]
+    assert names == {NC: "MENACE", "hexapawn": "HIM or HER"}
+
+
 def test_machines_are_offered_to_who_may_see_them_and_ones_own_first(client: Client) -> None:
     owner = user()
     own, other = machine(Side.FIRST, owner=owner, is_public=False), machine(Side.SECOND)
