@@ -34,6 +34,7 @@ application = ProtocolTypeRouter(
             max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
             drain_bytes=settings.REQUEST_BODY_MAX_BYTES,
             is_slow=learning.api.ai.is_slow,
+            busy=learning.api.ai.busy,
             warm_up=learning.api.ai.warm_up,
             n_threads=settings.AI_THREADS,
         ),

@@ -8,7 +8,6 @@ as in Django's list of addresses, so tests and other servers reach them there.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from typing import Any
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.common import CommonMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern
@@ -72,7 +71,8 @@ class OpenEndpoints:
 
     A body is kept up to one byte more than ``max_bytes``, by which the view sees that it is too large, and thrown away
     up to ``drain_bytes`` more, so that who sends it gets to read the answer. Bodies that are ``is_slow`` have a thread
-    of their own, so that the others never wait for them; ``warm_up`` is called in it once something is asked.
+    of their own, so that the others never wait for them; ``warm_up`` is called in it once something is asked. What
+    would have to wait for long is answered with ``busy`` instead.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class OpenEndpoints:
         max_bytes: int,
         drain_bytes: int,
         is_slow: Callable[[bytes], bool],
+        busy: Callable[[HttpRequest], HttpResponse],
         warm_up: Callable[[], None],
         n_threads: int,
     ) -> None:
@@ -91,6 +92,7 @@ class OpenEndpoints:
         self.max_bytes = max_bytes
         self.drain_bytes = drain_bytes
         self.is_slow = is_slow
+        self.busy = busy
         self.warm_up: Callable[[], None] | None = warm_up
         self.quick, self.slow = Desk("quick", n_threads, most=200), Desk("slow", 1, most=4)
         view: Any = _view
@@ -110,13 +112,16 @@ class OpenEndpoints:
         if body is None:
             return
         desk = self.slow if self.is_slow(body) else self.quick
-        if desk.is_full:
-            busy = json.dumps({"error": "Too busy"}).encode()
-            await _send(send, 503, [(b"content-type", b"application/json"), (b"retry-after", b"2")], busy)
-            return
-        response = await desk.run(self._respond, scope, body, match)
+        try:
+            request = ASGIRequest(scope, BytesIO(body))
+        except ValueError:  # a query that is no UTF-8, a content type with a charset that there is none of
+            response: HttpResponse = JsonResponse({"error": "Bad request"}, status=400)
+        else:
+            request.resolver_match = match
+            response = self.busy(request) if desk.is_full else await desk.run(self._respond, request)
         headers = [(name.lower().encode("latin1"), value.encode("latin1")) for name, value in response.items()]
-        await _send(send, response.status_code, headers, response.content)
+        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        await send({"type": "http.response.body", "body": response.content})
 
     def _match(self, scope: Scope) -> ResolverMatch | None:
         path = scope["path"].removeprefix("/")
@@ -136,9 +141,7 @@ class OpenEndpoints:
             more = event.get("more_body", False)
         return kept
 
-    def _respond(self, scope: Scope, body: bytes, match: ResolverMatch) -> HttpResponse:
-        request = ASGIRequest(scope, BytesIO(body))
-        request.resolver_match = match
+    def _respond(self, request: HttpRequest) -> HttpResponse:
         try:
             return self.view(request)
         finally:
@@ -150,8 +153,3 @@ def _view(request: HttpRequest) -> HttpResponse:
     assert match is not None
     response: HttpResponse = match.func(request, *match.args, **match.kwargs)
     return response
-
-
-async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -35,7 +35,7 @@ def read_object(body: bytes) -> dict[str, Any]:
         AdviceError: the body is anything else, such as JSON that is nested too deeply to be read.
     """
     try:
-        fields = json.loads(body, parse_constant=_refuse_constant)
+        fields = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):  # bytes that are no text, and numbers of thousands of digits, are ValueErrors
         raise AdviceError("Invalid JSON") from None
     if not isinstance(fields, dict):

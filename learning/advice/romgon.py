@@ -113,7 +113,7 @@ def _read_piece(fields: Any) -> Piece:
 def _candidate_view(board: Board, candidate: Candidate) -> dict[str, Any]:
     move = candidate.move
     mark = " F" if move.is_flip else " C" if is_capture(board, move) else ""
-    turning = "" if move.turn == KEPT else f" @{move.turn}"
+    turning = "" if move.turn == KEPT else f"@{move.turn}"
     return {
         **_action_view(board, move),
         "evaluation": _number(candidate.value),

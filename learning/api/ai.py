@@ -40,6 +40,11 @@ from learning.selectors_advice import machine_as_it_stands
 
 ROMGON = "romgon"
 """The game that is meant where none is named."""
+_SLOW_WORDS = (
+    b"\\u006",
+    b"\\u007",
+    *(slug.encode() for slug, level in LEVELS.items() if level.time_limit_s is not None),
+)
 _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
@@ -60,7 +65,8 @@ class OpenView(APIView):
         allowed = ", ".join(name.upper() for name in ("get", "post") if hasattr(self, name))
         if request.method == "OPTIONS":
             return HttpResponse(status=204, headers={"Allow": f"{allowed}, OPTIONS"})
-        handler = getattr(self, (request.method or "").lower(), None)
+        method = (request.method or "").lower()
+        handler = getattr(self, method, None) if method in self.http_method_names else None
         if handler is None:
             return _json({"error": "Method not allowed"}, 405, Allow=f"{allowed}, OPTIONS")
         throttle = AddressThrottle("ai")
@@ -127,8 +133,18 @@ def warm_up() -> None:
 
 
 def is_slow(body: bytes) -> bool:
-    """Whether a body asks for a deep search, by a glance: for the queue it waits in, not for the answer it gets."""
-    return any(level.slug.encode() in body for level in LEVELS.values() if level.time_limit_s is not None)
+    """Whether a body asks for a deep search, by a glance: for the queue it waits in, not for the answer it gets.
+
+    Letters may be spelt as escapes, for which nobody but who wants to jump the queue has a use.
+    """
+    return any(word in body for word in _SLOW_WORDS)
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    """The answer where too many wait already."""
+    response = _json({"error": "Too busy"}, 503, **{"Retry-After": "2"})
+    _allow_origin(request, response)
+    return response
 
 
 def _fields(request: HttpRequest) -> dict[str, Any]:

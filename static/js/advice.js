@@ -14,6 +14,8 @@ const games = new Map(pageData("games").map((game) => [game.slug, game]));
 const COLOURS = ["white", "black"];
 const NOTHING = "";
 
+const UNASKED = "Nothing has been asked about this board yet.";
+
 let game, board, cells, marked = [];
 
 const isRomgon = () => game.types.length > 0;
@@ -71,9 +73,16 @@ function place(id) {
 function forget() {
   marked = [];
   byId("candidates").replaceChildren();
-  byId("answer").textContent = "Nothing has been asked about this board yet.";
+  if (byId("answer").textContent !== UNASKED) byId("answer").textContent = UNASKED;  // said once, not at every key
   byId("came").textContent = "";
   draw();
+}
+
+/** Which piece comes next is chosen in the same form, and changes no question. */
+function reconsider() {
+  const before = byId("curl").textContent;
+  draw();
+  if (byId("curl").textContent !== before) forget();
 }
 
 function choose(slug) {
@@ -106,7 +115,8 @@ function cellsOfMove(move) {
 
 function worthWords(move) {
   if (move.probability !== undefined) return percent(move.probability);
-  if (isRomgon() || move.evaluation === null) return move.evaluation === null ? "unknown" : String(move.evaluation);
+  if (move.evaluation === null) return "unknown";
+  if (isRomgon()) return String(move.evaluation);
   return { 1: "wins", 0: "draws", "-1": "loses" }[move.evaluation];
 }
 
@@ -131,7 +141,8 @@ function moveWords({ move, evaluation, candidateMoves, machine }) {
   if (!move) return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
   const what = move.name ?? move.notation;
   if (machine) return `${machine.name} draws: ${what}.`;
-  return isRomgon() ? `Play ${what}. It is worth ${evaluation}.` : `Play ${what}. It ${worthWords(move)}${move.evaluation === null ? " what it is worth" : ""}.`;
+  if (isRomgon()) return `Play ${what}. It is worth ${evaluation}.`;
+  return `Play ${what}. ${evaluation === null ? "Nobody knows what it is worth" : `It ${worthWords(move)}`}.`;
 }
 
 function evaluationWords({ evaluation, status }) {
@@ -173,7 +184,7 @@ byId("start").addEventListener("click", () => { cells = [...game.start]; forget(
 byId("empty").addEventListener("click", () => { cells = cells.map(() => null); forget(); });
 byId("question").addEventListener("submit", (event) => { event.preventDefault(); ask("/api/ai/move"); });
 byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
-byId("question").addEventListener("input", draw);
+byId("question").addEventListener("input", reconsider);
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const source = byId(button.dataset.copy);

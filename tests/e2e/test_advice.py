@@ -4,7 +4,7 @@ import json
 import shlex
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from games.rules.base import Side
 from tests.e2e.conftest import Visitor, Watch
@@ -42,6 +42,27 @@ def test_a_board_is_set_up_asked_about_and_the_move_shown(page: Page, watch: Wat
     cell(page, "9").click()
     page.get_by_role("button", name="Ask for a move").click()
     expect(page.locator("#answer")).to_contain_text("Invalid board")
+
+
+def test_an_answer_to_another_question_is_not_left_standing(page: Page) -> None:
+    nothing = "Nothing has been asked about this board yet."
+    held: list[Route] = []
+    page.goto("/ai")
+    page.get_by_role("button", name="Ask for a move").click()
+    expect(page.locator("#candidates li")).to_have_count(9)
+    page.locator("#level").select_option("easy")
+    expect(page.locator("#answer")).to_have_text(nothing)
+    expect(page.locator("#candidates li")).to_have_count(0)
+    page.route("**/api/ai/move", lambda route: held.append(route))  # noqa: PLW0108 -- the tool marks what it calls, which no built-in allows
+    page.get_by_role("button", name="Ask for a move").click()
+    expect(page.locator("#answer")).to_have_text("Thinking…")
+    page.get_by_role("radio", name="O", exact=True).first.check()  # which piece comes next is no part of the question
+    expect(page.locator("#answer")).to_have_text("Thinking…")
+    page.locator("#level").select_option("hard")
+    expect(page.locator("#answer")).to_have_text(nothing)
+    with page.expect_response("**/api/ai/move"):
+        held[0].continue_()
+    expect(page.locator("#answer")).to_have_text(nothing)
 
 
 def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:

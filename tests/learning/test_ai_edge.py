@@ -15,6 +15,7 @@ from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
 from games.throttles import AddressThrottle
+from learning.api.ai import is_slow
 from menace_site.asgi import application
 
 MOVE, EVALUATE, HEALTH = "/api/ai/move", "/api/ai/evaluate", "/api/ai/health"
@@ -51,8 +52,9 @@ async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: s
     for index, chunk in enumerate(chunks):
         more = index + 1 < len(chunks)
         await request.send_input({"type": "http.request", "body": chunk, "more_body": more})
-    answer = Answer(await request.receive_output(5), await request.receive_output(5))
-    await request.wait()
+    # In a fresh checkout the engine is compiled meanwhile, for as long as that takes.
+    answer = Answer(await request.receive_output(600), await request.receive_output(600))
+    await request.wait(600)
     return answer
 
 
@@ -143,6 +145,41 @@ async def test_other_methods_are_refused(path: str, method: str) -> None:
     answer = await over_asgi(path=path, method=method)
     assert (answer.status, answer.body) == (405, {"error": "Method not allowed"})
     assert answer.headers["allow"] == ("GET, OPTIONS" if path == HEALTH else "POST, OPTIONS")
+
+
+@pytest.mark.parametrize("method", ["DISPATCH", "SETUP", "SETTINGS", "INITIAL", "HTTP_METHOD_NOT_ALLOWED", "A B"])
+async def test_a_method_is_never_another_attribute_of_the_view(method: str) -> None:
+    answer = await over_asgi(method=method)
+    assert (answer.status, answer.body) == (405, {"error": "Method not allowed"})
+
+
+@pytest.mark.parametrize("charset", ["charset*=foo'x'y", "charset=foo", "charset=utf-16", ";=;*=;"])
+async def test_headers_that_cannot_be_read_are_no_fault_of_ours(charset: str) -> None:
+    answer = await over_asgi(json.dumps(QUESTION).encode(), content_type=f"application/json; {charset}")
+    assert answer.status in (200, 400)
+
+
+@pytest.mark.parametrize(
+    ("body", "slow"),
+    [
+        (b'{"difficulty": "hard"}', False),
+        ('{"difficulty": "hard", "id": "\u00e9 →"}'.encode(), False),
+        (b'{"difficulty": "hard", "id": "\\u2192\\n"}', False),
+        (b'{"difficulty": "expert"}', True),
+        (b'{"difficulty": "\\u0065xpert"}', True),
+        (b'{"difficulty": "m\\u0061ster"}', True),
+        (b'{"difficulty": "mas\\u0074er"}', True),
+    ],
+)
+def test_a_deep_search_waits_apart_however_it_is_spelt(body: bytes, slow: bool) -> None:
+    assert is_slow(body) is slow
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+async def test_json_is_utf_8(encoding: str) -> None:
+    answer = await over_asgi(json.dumps({**QUESTION, "game": None, "difficulty": "expert"}).encode(encoding))
+    assert (answer.status, answer.body) == (400, {"error": "Invalid JSON"})
+    assert (await over_asgi(json.dumps(QUESTION).encode("utf-8-sig"))).status == 200
 
 
 async def test_a_foreign_host_is_refused() -> None:

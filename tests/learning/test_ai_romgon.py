@@ -202,5 +202,10 @@ def test_options_count_where_their_game_is_asked_for() -> None:
     plain, turning = asked(start()), asked(start(game="romgon-turn"), EVALUATE)
     assert "rotation" not in plain["move"]
     assert any("rotation" in move for move in turning["legalMoves"])
+    board = {"3-4": {"color": "white", "type": "hexgon"}, "0-0": {"color": "black", "type": "rhombus"}}
+    turned = asked({"board": board, "playerColor": "white", "game": "romgon-turn"})["candidateMoves"]
+    notations = {f"{move['from']}→{move['to']}@{move['rotation']}" for move in turned if "rotation" in move}
+    assert notations
+    assert notations <= {move["notation"] for move in turned}
     assert asked(start(game="romgon-flip"), EVALUATE)["flipModeEnabled"] is True
     assert asked(start(game="romgon")) == plain

@@ -400,6 +400,13 @@ class TestText:
                 GAME.decode(text)
             assert repr(text) in str(error)
 
+    @pytest.mark.parametrize("ply", [0, 150])
+    def test_a_text_of_more_moves_than_a_game_has_is_refused_unplayed(self, ply, monkeypatch):
+        monkeypatch.setattr(Romgon, "apply", None)
+        for n_moves in (201 - ply, 20_000):
+            with pytest.raises(InvalidPositionError, match="is not how"):
+                EVERYTHING.decode(f"S4s.T5t.C6h.R7r.H6c.T5t.S4s-b{ply}-" + "yy" * n_moves)
+
     @given(st.text(alphabet="STRCHstrch~@.-bw0123456789Ayr", max_size=60))
     def test_garbage_is_refused_or_written_the_same(self, text):
         if refusal(EVERYTHING.decode, text) is None:

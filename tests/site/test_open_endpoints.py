@@ -13,6 +13,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
+from learning.api.ai import busy
 from menace_site.open_endpoints import OpenEndpoints
 
 
@@ -29,6 +30,7 @@ class Site:
             max_bytes=10,
             drain_bytes=100,
             is_slow=lambda body: b"deep" in body,
+            busy=busy,
             warm_up=lambda: self.warmed.append(threading.current_thread().name),
             n_threads=2,
         )
@@ -45,9 +47,11 @@ class Site:
         await send({"type": "http.response.start", "status": 418, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    async def ask(self, body: bytes = b"", path: str = "/wait") -> tuple[int, bytes, dict[bytes, bytes]]:
-        headers = [(b"host", b"localhost")]
-        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+    async def ask(
+        self, body: bytes = b"", path: str = "/wait", *, query: bytes = b"", origin: bytes = b"null"
+    ) -> tuple[int, bytes, dict[bytes, bytes]]:
+        headers = [(b"host", b"localhost"), (b"origin", origin)]
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": headers}
         request = ApplicationCommunicator(self.endpoints, scope)
         await request.send_input({"type": "http.request", "body": body})
         start, end = await request.receive_output(20), await request.receive_output(20)
@@ -87,6 +91,14 @@ async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
     assert (await site.ask())[0] == 200
 
 
+async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, settings: Any) -> None:
+    settings.AI_CORS_ORIGINS = ["*"]
+    site.endpoints.quick.most = 0
+    status, _, headers = await site.ask(origin=b"https://a.example")
+    assert (status, headers[b"access-control-allow-origin"]) == (503, b"*")
+    assert headers[b"access-control-expose-headers"] == b"Retry-After"
+
+
 async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
     slow = [asyncio.create_task(site.ask(b"deep")) for _ in range(4)]
     await site.busy(site.endpoints.slow, 4)
@@ -98,6 +110,10 @@ async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
     site.go_on.set()
     assert (await quick)[1] == b"quick"
     assert {body for _, body, _ in await asyncio.gather(*slow)} == {b"deep"}
+
+
+async def test_an_address_that_is_no_text_is_a_bad_request(site: Site) -> None:
+    assert (await site.ask(query=b"\xff"))[0] == 400
 
 
 async def test_a_fault_is_an_answer(site: Site) -> None:

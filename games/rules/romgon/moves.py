@@ -224,7 +224,7 @@ def is_safe(board: Board, side: Side, move: Move, options: Options) -> bool:
     return (enters_goal and not options.shape) or not in_check(after(board, move), side)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 9)  # lists of 400 actions, where pieces turn and flip: some 15 MB at most
 def legal_moves(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
     """Every legal action in canonical order, whether or not the game is over."""
     own = _OWN[side]

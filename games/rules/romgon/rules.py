@@ -222,12 +222,17 @@ class Romgon(Game[Position, Move]):
         position = Position(_decode_board(board_text, text), Side(_SIDE_LETTERS.index(side)), int(ply))
         if not self.options.flip and any(code & FLIPPED_BIT for code in position.board):
             raise InvalidPositionError(f"{text!r} has flipped pieces, but this game has no flips")
-        for move_text in _MOVE.findall(moves or ""):
+        move_texts = _MOVE.findall(moves or "")
+        if position.ply + len(move_texts) > MAX_PLIES:  # asked first, for each move takes longer than the one before
+            raise InvalidPositionError(
+                f"{text!r} is not how this game writes any position of {MAX_PLIES} plies at most"
+            )
+        for move_text in move_texts:
             move = _decode_move(move_text)
             if not self._goes_on(position) or not is_legal(position.board, position.side, move, self.options):
                 raise InvalidPositionError(f"{text!r} cannot go on with {format_action(move)!r}")
             position = self.apply(position, move)
-        if position.ply > MAX_PLIES or self.encode(position) != text:
+        if self.encode(position) != text:
             raise InvalidPositionError(f"{text!r} is not how this game writes any position it can reach")
         return position
 
