@@ -20,6 +20,8 @@ from learning.selectors_strength import visit_probabilities
 from learning.training.tables import boxes_compile
 
 GARDNERS = ("gardner-her", "gardner-her-reward")
+SHOWN_MOST = 20_000
+"""So many boxes hang on a page: all of any game that can be listed."""
 FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
 
@@ -61,11 +63,14 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
 
 
 def box_wall(machine: Machine) -> dict[str, Any]:
-    """Every box of a machine in order of play, packed: what many share is said once, so 10,000 are a short page."""
+    """The boxes of a machine in order of play, :data:`SHOWN_MOST` at most, packed: what many share is said once.
+
+    So 10,000 are a short page too.
+    """
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
             "position", "move_number", "ply", "start", "beads", "draws"
-        )
+        )[:SHOWN_MOST]
     )
     cabinet = machine.cabinet
     if cabinet.game.enumerable:
@@ -73,6 +78,21 @@ def box_wall(machine: Machine) -> dict[str, Any]:
     else:
         printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
     return {"slots": slots, "pieces": pieces, "boxes": [(*row, *printed[row[0]]) for row in rows]}
+
+
+def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
+    """How many boxes a machine has, and how many beads lie in them; a query only if the wall may not hold all."""
+    shown = wall["boxes"]
+    if len(shown) < SHOWN_MOST:
+        return len(shown), sum(sum(beads) for _, _, _, _, beads, *_ in shown)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), coalesce(sum((SELECT sum(n) FROM unnest(beads) AS n)), 0)::bigint"
+            " FROM learning_box WHERE machine_id = %s",
+            [machine.pk],
+        )
+        n_boxes, n_beads = cursor.fetchone()
+        return n_boxes, n_beads
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
@@ -267,7 +287,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
 
 
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
-    """The beads of every box as they stood after a lesson (0: as laid out), by position, in order of play.
+    """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
 
     One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
     ids of a box's changes.
@@ -278,8 +298,8 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
             " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
             " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
             " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
-            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position",
-            [machine.pk, lesson_number, machine.pk],
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
+            [machine.pk, lesson_number, machine.pk, SHOWN_MOST],
         )
         return dict(cursor.fetchall())
 

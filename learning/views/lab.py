@@ -130,16 +130,12 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     except PlayError as error:
         return not_found(request, error)
     first, last = selectors.lesson_span(machine)
-    packed = selectors.box_gallery(machine)
+    packed = selectors_boxes.box_gallery(machine)
     context = {
         "machine": _brief(machine),
-<<<<<<< HEAD
-        "packed": selectors_boxes.box_gallery(machine),
-=======
         "packed": packed,
         "n_boxes": machine.boxes.count(),
         "n_shown": len(packed["boxes"]),
->>>>>>> hexapawn
         "game": game_view(machine.rules),
         "drawn": selectors_boxes.draw_last(machine),
         "first": first,

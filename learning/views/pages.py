@@ -60,12 +60,8 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return _not_found(request, error)
-<<<<<<< HEAD
     wall = selectors_boxes.box_wall(machine)
-=======
-    boxes = selectors.box_list_view(machine)
-    n_boxes, n_beads = selectors.box_totals(machine, boxes)
->>>>>>> hexapawn
+    n_boxes, n_beads = selectors_boxes.box_totals(machine, wall)
     learns_for_us = machine.learns and is_master(request.user, machine)
     preset = PRESETS.get(machine.preset)
     context = {
@@ -80,15 +76,10 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "losses": machine.n_losses,
             "owner_name": machine.owner.get_username() if machine.owner else "",
             "level": machine.level,
-<<<<<<< HEAD
-            "beads": sum(sum(beads) for _, _, _, _, beads, *_ in wall["boxes"]),
-            "n_boxes": len(wall["boxes"]),
-=======
             "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
             "beads": n_beads,
             "n_boxes": n_boxes,
-            "n_hung": len(boxes),
->>>>>>> hexapawn
+            "n_hung": len(wall["boxes"]),
             "game": machine.game,
             "role": machine.rules.layout.roles[machine.side],
             "other_role": machine.rules.layout.roles[Side(machine.side).other],

@@ -11,6 +11,9 @@ import { beadsOn, outline, piece, pieceWords, ruling, thread } from "./diagram.j
 import { svg } from "./dom.js";
 import { percent } from "./words.js";
 
+/** So narrow that a board wider than high stands on its end: its cells would be too small for a finger. */
+const NARROW = matchMedia("(max-width: 43.99rem)");
+
 export class Board {
   /**
    * @param {HTMLElement} root where the board is drawn
@@ -29,19 +32,18 @@ export class Board {
     this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
     this.active = 0;
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
-    const margin = layout.shape === "square" ? 0 : 10;
     this.svg = svg(
       "svg",
-      {
-        class: "board", role: "grid", "aria-label": "Board",
-        viewBox: `${-margin} ${-margin} ${100 * layout.columns + 2 * margin} ${100 * layout.rows + 2 * margin}`,
-      },
-      this.#rows(),
-      svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" }),
-      this.threads = svg("g", { class: "threads", "aria-hidden": "true" }),
+      { class: "board", role: "grid", "aria-label": "Board" },
+      this.ground = svg("g", { role: "presentation" },
+        this.#rows(),
+        svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" }),
+        this.threads = svg("g", { class: "threads", "aria-hidden": "true" })),
     );
     this.svg.addEventListener("keydown", (event) => this.#key(event));
     root.replaceChildren(this.svg);
+    this.#stand();
+    NARROW.addEventListener("change", () => this.#stand());
     this.#draw();
   }
 
@@ -79,6 +81,16 @@ export class Board {
     });
     g.addEventListener("focus", () => this.#activate(index));
     return g;
+  }
+
+  /** Lays the board as it is, or with its left side up where that gives wide boards more room. */
+  #stand() {
+    const { columns, rows, shape } = this.layout;
+    this.isUpright = NARROW.matches && shape !== "square" && columns > rows;
+    const [width, height] = (this.isUpright ? [rows, columns] : [columns, rows]).map((size) => 100 * size);
+    const margin = shape === "square" ? 0 : 10;
+    this.svg.setAttribute("viewBox", `${-margin} ${-margin} ${width + 2 * margin} ${height + 2 * margin}`);
+    this.ground.setAttribute("transform", this.isUpright ? `translate(${width} 0) rotate(90)` : "");
   }
 
   #rows() {
@@ -135,8 +147,10 @@ export class Board {
   #key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (steps[event.key]) this.#go(...steps[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
+    if (steps[event.key]) {
+      const [dx, dy] = steps[event.key];
+      this.#go(...(this.isUpright ? [dy, -dx] : [dx, dy]));
+    } else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
     else if (event.key === "Escape" && this.chosen.length) this.#letGo();
     else if (event.key === "Home") this.#focusAt(0);
     else if (event.key === "End") this.#focusAt(this.cells.length - 1);
@@ -201,11 +215,7 @@ export class Board {
         last.includes(index) && svg("path", { class: "last-mark", d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0), transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)` }),
         board[index] ? piece(board[index], x, y, this.layout) : null,
         !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
-<<<<<<< HEAD
-        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 43 : 15 }),
-=======
-        isTarget && svg("circle", { class: "target-mark", cx: x, cy: y, r: board[index] ? 38 : 13 }),
->>>>>>> hexapawn
+        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 38 : 15 }),
         hint && bead({ ...hint, x, y: y - 9, r: 22 }),
         hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
       ].filter(Boolean));

@@ -15,7 +15,7 @@ from games.services import Person, match_resign
 from learning.models import Box, Machine
 from learning.services import machine_create
 from tests.e2e.conftest import LiveSite, Watch
-from tests.e2e.playing import expect_turn, play_mouse
+from tests.e2e.playing import cell, expect_plies, expect_turn, play_mouse
 from tests.factories import experimented, guest, house, play, play_out, room, trained, user
 
 STAFF = "staff"
@@ -92,6 +92,24 @@ def play_mid(page: Page, _: World) -> None:
     expect_turn(page)
     play_mouse(page, "5")
     expect_turn(page)
+
+
+def play_romgon(page: Page, _: World) -> None:
+    """A match on hexagons with a piece in the hand, flips and turns to choose from, and the engine's view."""
+    page.goto("/")
+    form = page.locator(".play-with")
+    form.locator("select").select_option("hard")
+    for addition in ("flip", "turn"):
+        form.locator(f"input[value={addition}]").check()
+    form.get_by_role("button", name="Play now, you first").click()
+    page.wait_for_url("**/rooms/*")
+    cell(page, "1-6").click()
+    page.locator("#offers").get_by_role("button", name="Flip").click()
+    expect_plies(page, 2)
+    expect_turn(page)
+    page.get_by_role("button", name="Ask the engine").click()
+    expect(page.locator("#engine-moves > li")).to_have_count(5)
+    cell(page, "2-7").click()
 
 
 def play_finished(page: Page, world: World) -> None:
@@ -329,6 +347,8 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "match-giving-up": play_giving_up,
     "match-keys": play_keys,
     "match-finished": play_finished,
+    "match-romgon": play_romgon,
+    "play-romgon": plain("/play/romgon-flip-turn"),
     "match-spectator": room_of("going on"),
     "match-spectator-finished": room_of("over"),
     "match-exhibition": exhibition,

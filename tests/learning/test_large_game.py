@@ -10,7 +10,7 @@ from games.models import Room
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.services import room_create
-from learning import selectors_strength, storage
+from learning import selectors_boxes, selectors_strength, storage
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.kernels.random_source import RandomSource
 from learning.machines.menace import Menace, Result
@@ -243,19 +243,18 @@ def test_of_very_many_boxes_a_page_shows_the_first_and_says_so(client: Client, m
     machine = trained(learner(), 20)
     n_boxes = machine.boxes.count()
     beads = sum(sum(beads) for beads in stored(machine).values())
-    monkeypatch.setattr(selectors, "WALL_MOST", 5)
-    monkeypatch.setattr(selectors, "GALLERY_MOST", 6)
+    monkeypatch.setattr(selectors_boxes, "SHOWN_MOST", 5)
     page = client.get(machine.get_absolute_url())
     assert f"here are the first {5}" in page.content.decode()
-    assert [box["ply"] for box in page.context["boxes"]] == list(
+    assert [ply for _, _, ply, *_ in page.context["packed"]["boxes"]] == list(
         machine.boxes.order_by("ply").values_list("ply", flat=True)
     )[:5]
     assert (page.context["machine"]["n_boxes"], page.context["machine"]["beads"]) == (n_boxes, beads)
     gallery = client.get(f"/machines/{machine.pk}/boxes")
-    assert f"It has {n_boxes} boxes, too many for a page: here are the first 6" in gallery.content.decode()
+    assert f"It has {n_boxes} boxes, too many for a page: here are the first 5" in gallery.content.decode()
     shown = [box[0] for box in gallery.context["packed"]["boxes"]]
     assert list(client.get(f"/machines/{machine.pk}/boxes-at/1").json()["beads"]) == shown
-    assert len(shown) == 6
+    assert len(shown) == 5
 
 
 @pytest.mark.django_db
