@@ -21,20 +21,22 @@ from learning import events
 from learning.exceptions import MachineNotFoundError
 from learning.kernels.random_source import RandomSource
 from learning.models import CurvePoint, LessonKind, Machine, Pairing, RunStage, RunStatus, TrainingRun
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import TRAINERS as OPPONENTS
 from learning.selectors_boxes import box_state
 from learning.selectors_runs import run_curve, run_view
 from learning.selectors_strength import strength_of
-from learning.storage import boxes_store, lesson_open, machine_lock, memory_load
-from learning.training.batch import train, train_against_machine
+from learning.storage import lesson_open, machine_lock, memory_load, memory_store
+from learning.training.batch import AnyMemory, train, train_against_machine
 from learning.training.episodes import Tally
-from learning.training.open_memory import AnyMemory
+from learning.training.q_episodes import QMemory
 
 CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time."""
 FIRST_CHUNK_GAMES = 50_000
 FIRST_CHUNK_GAMES_READABLE = 50
 """Where the readable loop has to play: a thousandth of it, for it is so much slower."""
+FIRST_CHUNK_GAMES_VALUES = 2
+"""The same of a game whose games are long."""
 CURVE_POINTS = 60
 """A run's curve has this many points and its start, at the squares of equal steps."""
 CURVE_POINTS_SAMPLED = 12
@@ -119,8 +121,7 @@ def run_execute(
         turn_s: after so many seconds, and a chunk at least, let others have the worker if any wait: the run is free to
             be claimed again.
     """
-    enumerable = run.machine.rules.enumerable
-    pace, told_at, told = Pace(FIRST_CHUNK_GAMES if enumerable else FIRST_CHUNK_GAMES_READABLE), 0.0, -1
+    pace, told_at, told = Pace(_first_chunk(run.machine)), 0.0, -1
     turn_ends = time.monotonic() + turn_s if turn_s is not None else math.inf
     while run.status == RunStatus.RUNNING:
         try:
@@ -147,6 +148,12 @@ def run_execute(
         if run.status == RunStatus.RUNNING and time.monotonic() >= turn_ends and others_wait():
             return _let_go(run)
     return run
+
+
+def _first_chunk(machine: Machine) -> int:
+    if machine.keeps_values:
+        return FIRST_CHUNK_GAMES_VALUES
+    return FIRST_CHUNK_GAMES if machine.rules.enumerable else FIRST_CHUNK_GAMES_READABLE
 
 
 @transaction.atomic
@@ -216,7 +223,8 @@ def _stage(run: TrainingRun) -> tuple[RunStage, int]:
 def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace) -> list[CurvePoint]:
     """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way."""
     rng = RandomSource.from_words(*(int(word, 16) for word in run.random_state.split(":")))
-    memories = [memory_load(machine) for machine in machines]
+    plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
+    memories = [memory_load(machine) for machine in machines[: 1 if plays_itself else 2]]
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
     n_points = CURVE_POINTS if machines[0].rules.enumerable else CURVE_POINTS_SAMPLED
     marks = [mark for mark in curve_marks(run.n_games, n_points) if mark >= run.games_done]
@@ -229,7 +237,7 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
         if len(machines) == 1:
             part = train(memories[0], OPPONENTS[stage.opponent], games, rng)
         else:
-            part = train_against_machine(memories[0], memories[1], games, rng, opponent_learns=learns)
+            part = train_against_machine(memories[0], memories[-1], games, rng, opponent_learns=learns)
         tally += part
         run.games_done = stop
         run.n_wins += part.wins
@@ -239,8 +247,9 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
             points.append(_point(run, memories[0]))
     pace.adapt(n_games, time.perf_counter() - started)
     run.random_state = "{:016x}:{:016x}".format(*rng.words)
-    _store(run, machines[0], memories[0], tally)
-    if learns:
+    # Whoever learns from both seats of a game has learnt from two.
+    _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally)
+    if learns and not plays_itself:
         _store(run, machines[1], memories[1], tally.mirrored())
     return points
 
@@ -258,9 +267,11 @@ def _point(run: TrainingRun, memory: AnyMemory) -> CurvePoint:
 
 
 def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally) -> None:
-    machine.n_removed = memory.n_removed
+    if isinstance(memory, QMemory):
+        machine.epsilon = memory.epsilon
+    else:
+        machine.n_removed = memory.n_removed
     lesson = lesson_open(machine, LessonKind.TRAINING, run=run, tally=(tally.wins, tally.draws, tally.losses))
-    touched = memory.touched()
-    boxes_store(machine, touched, lesson)
+    touched = memory_store(machine, memory, lesson)
     boxes = [box_state(box.position, box.beads, box.draws) for box in touched]
     transaction.on_commit(lambda: events.boxes_changed(machine, boxes))

@@ -9,13 +9,18 @@ from django.core.cache import cache
 
 from games.exceptions import MalformedError
 from learning.kernels.random_source import RandomSource
-from learning.models import Machine
-from learning.opponents.registry import OPPONENTS
+from learning.models import CurvePoint, Machine
+from learning.opponents.registry import OPPONENTS, TRAINERS
 from learning.storage import memory_load
-from learning.training.open_memory import AnyMemory, OpenMemory
+from learning.training.batch import AnyMemory
+from learning.training.memory import Memory
+from learning.training.open_memory import OpenMemory
+from learning.training.q_episodes import QMemory
 from learning.training.strength import against_opponent, visit_probability, worst_case
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
+STRENGTH_OPPONENTS_VALUES = ("random", "medium")
+"""Of machines that keep values. Random play is what the engine's level ``easy`` plays, too."""
 STRENGTH_CACHE_S = 24 * 3600
 
 SAMPLE_GAMES = 100
@@ -30,6 +35,8 @@ def machine_strength(machine: Machine) -> Strength:
 
     Kept in the cache under the machine's last lesson, so it is worked out once for each state of the beads.
     """
+    if machine.keeps_values:
+        return _measured_last(machine)
     key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
     strength: Strength | None = cache.get(key)
     if strength is None:
@@ -38,17 +45,29 @@ def machine_strength(machine: Machine) -> Strength:
     return strength
 
 
+def _measured_last(machine: Machine) -> Strength:
+    """What the last point of its curves says: games of such a machine take too long to be played for a page.
+
+    Empty if it was never trained.
+    """
+    last = CurvePoint.objects.filter(run__machine=machine).order_by("-pk").values_list("strength", flat=True).first()
+    return last or {}
+
+
 def strength_of(memory: AnyMemory, rng: RandomSource) -> Strength:
     """Win, draw and loss of a memory against each opponent of the page.
 
     Exact, and then in the worst case too. Of a game too large to sum over the shares in :data:`SAMPLE_GAMES` games,
     taken from ``rng``, against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
     """
+    if isinstance(memory, QMemory):
+        return {slug: asdict(memory.sample(TRAINERS[slug], SAMPLE_GAMES, rng)) for slug in STRENGTH_OPPONENTS_VALUES}
     opponents = {slug.replace("-", "_"): OPPONENTS[slug] for slug in STRENGTH_OPPONENTS}
     if isinstance(memory, OpenMemory):
         game = memory.machine.game
         able = {name: opponent for name, opponent in opponents.items() if opponent.plays(game)}
         return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
+    assert isinstance(memory, Memory)
     exact = {name: against_opponent(memory, opponent) for name, opponent in opponents.items()}
     exact["worst"] = worst_case(memory)
     return {name: asdict(expected) for name, expected in exact.items()}
@@ -68,7 +87,7 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
         memory = memory_load(machine)
-        if isinstance(memory, OpenMemory):
+        if isinstance(memory, OpenMemory | QMemory):
             return None
         chances = visit_probability(memory, OPPONENTS[opponent])
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))

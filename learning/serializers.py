@@ -80,14 +80,14 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         )
         read_only_fields = fields
 
-    def get_role(self, machine: Machine) -> str:
-        """``X``, ``O``."""
-        return machine.rules.layout.roles[machine.side]
+    def get_role(self, machine: Machine) -> str | None:
+        """``X``, ``O``; ``None`` for either."""
+        return None if machine.side is None else machine.rules.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
     def get_rule(self, machine: Machine) -> dict[str, Any]:
         """Every field, those too that were added after the machine was made."""
-        return machine.learning_rule.to_json()
+        return machine.any_rule.to_json()
 
     def get_owner(self, machine: Machine) -> str | None:
         """The account's name."""

@@ -111,6 +111,9 @@ class Game(ABC, Generic[PositionT, MoveT]):
     enumerable: bool = True
     """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
 
+    takes_boxes: bool = True
+    """Whether a machine can have a box for each position it meets: not where a position carries its whole history."""
+
     @property
     def family(self) -> str:
         """The slug of the usual game of its family, which is its own unless it is a variant."""

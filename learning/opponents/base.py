@@ -13,6 +13,8 @@ class Opponent(ABC):
     slug: ClassVar[str]
     name: ClassVar[str]
     summary: ClassVar[str]
+    is_slow: ClassVar[bool] = False
+    """Whether it may think for seconds."""
 
     def plays(self, game: Game[Any, Any]) -> bool:
         """Whether it can play this game."""

@@ -143,6 +143,7 @@ class Romgon(Game[Position, Move]):
     layout = LAYOUT
     symmetries = SYMMETRIES
     enumerable = False
+    takes_boxes = False
     reasons: Mapping[str, str] = MappingProxyType(
         {
             RHOMBUS_CAPTURED: "the other rhombus is gone",
