@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from learning.models import CurvePoint, Machine, RunStage, TrainingRun
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import TRAINERS as OPPONENTS
 
 
 def point_view(point: CurvePoint) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 from games.exceptions import PlayError
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Schedule, TrainingRun
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import TRAINERS as OPPONENTS
 from learning.selectors_schedules import due_after, schedule_for
 from learning.services import Stage, training_run_request
 from learning.storage import machine_lock

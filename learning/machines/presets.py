@@ -172,12 +172,22 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
     "romgon-q": Preset(
         "romgon-q",
         "Q-learning",
-        "A value for every move it has tried. It tries something new now and then, less and less.",
+        "For Romgon: a value for every move it has tried. Now and then it tries something new, less and less often.",
         "C. Watkins, Learning from delayed rewards (1989); the constants of Romgon's rules",
         QRule(),
-    )
+    ),
+    "romgon-q-curious": Preset(
+        "romgon-q-curious",
+        "Q-learning, curious",
+        "For Romgon: the same, but it begins by trying anything, and becomes serious within six hundred games.",
+        "As Q-learning; the other end of exploring is ours",
+        QRule(epsilon=1.0),
+    ),
 }
 """Those of machines that keep values, for games whose positions are too many for boxes."""
+
+
+ALL_PRESETS: dict[str, Preset[Any]] = {**PRESETS, **Q_PRESETS}
 
 
 def presets_of(game: Game[Any, Any]) -> dict[str, Preset[Rule]] | dict[str, Preset[QRule]]:
@@ -187,7 +197,7 @@ def presets_of(game: Game[Any, Any]) -> dict[str, Preset[Rule]] | dict[str, Pres
 
 def preset_named(slug: str) -> Preset[Rule] | Preset[QRule] | None:
     """The preset with this slug, of whatever kind; ``None`` if there is none."""
-    return PRESETS.get(slug) or Q_PRESETS.get(slug)
+    return ALL_PRESETS.get(slug)
 
 
 DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}

@@ -234,13 +234,13 @@ class QLearner:
         actions = legal(position.board, position.side, self.game.options)
         return tuple(f"{action_key(move)}#{pieces}" for move in actions)
 
-    def choose(self, position: Position, rng: Random, *, explores: bool = True) -> Chosen:
+    def choose(self, position: Position, rng: Random) -> Chosen:
         """What to play: with chance ε anything, each equally likely, else the greatest Q + E/100, ties canonically.
 
-        Takes one random word, two where it explores; without ``explores`` none, and it never does.
+        Takes one random word, two where it explores.
         """
         candidates = self.candidates(position)
-        if explores and rng.below(_TICKETS) < self.epsilon * _TICKETS:
+        if rng.below(_TICKETS) < self.epsilon * _TICKETS:
             return Chosen(candidates, rng.below(len(candidates)), explored=True)
         best = max(range(len(candidates)), key=lambda index: candidates[index].total)
         return Chosen(candidates, best, explored=False)

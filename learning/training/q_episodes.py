@@ -57,12 +57,12 @@ class QMemory:
         ]
 
     def sample(self, opponent: Opponent, n_games: int, rng: Random) -> Sampled:
-        """What comes of games against a fixed opponent, each side in turn, in which it explores and learns nothing."""
+        """What comes of games against a fixed opponent, each side in turn, in which it plays as ever."""
         sides = iter(range(n_games))
 
         def play() -> Result:
             side = Side(next(sides) % 2)
-            movers = {side: _best_of(self.machine), side.other: _mover(self.machine.game, opponent)}
+            movers = {side: _noting(self.machine, []), side.other: _mover(self.machine.game, opponent)}
             return _play(self.machine.game, movers, rng)[side]
 
         return sample(play, n_games)
@@ -103,10 +103,6 @@ def _play(game: Romgon, movers: dict[Side, Mover], rng: Random) -> dict[Side, Re
 
 def _mover(game: Romgon, opponent: Opponent) -> Mover:
     return lambda position, rng: opponent.choose(game, position, rng)
-
-
-def _best_of(machine: QLearner) -> Mover:
-    return lambda position, rng: machine.choose(position, rng, explores=False).move
 
 
 def _noting(machine: QLearner, decisions: list[Decision]) -> Mover:

@@ -187,13 +187,14 @@ class TestTraining:
     def memory(self, rule: QRule | None = None) -> QMemory:
         return QMemory.load(GAME, rule or QRule(), 0.2, lambda keys: {})
 
-    def test_it_gets_better_against_a_random_player(self) -> None:
-        memory = self.memory()
-        before = memory.sample(TRAINERS["easy"], 100, RandomSource(5))
-        train_values(memory, TRAINERS["easy"], 600, RandomSource(1))
-        now = memory.sample(TRAINERS["easy"], 100, RandomSource(5))
-        assert now.win >= before.win + 0.1
-        assert memory.epsilon == 0.05
+    def test_the_rate_against_easy_rises_while_a_curious_one_is_trained(self) -> None:
+        # Measured with seeds 1 and 2: .19 to .55 (docs/learning.md). What rises is mostly its seriousness.
+        rule = Q_PRESETS["romgon-q-curious"].rule
+        memory = QMemory.load(GAME, rule, rule.epsilon, lambda keys: {})
+        before = memory.sample(TRAINERS["easy"], 60, RandomSource(5))
+        train_values(memory, TRAINERS["easy"], 250, RandomSource(1))
+        now = memory.sample(TRAINERS["easy"], 60, RandomSource(5))
+        assert now.win >= before.win + 0.15
 
     def test_the_same_seed_leaves_the_same_values(self) -> None:
         one, other = self.memory(), self.memory()

@@ -176,10 +176,19 @@ class TestLiveMatches:
     def test_what_it_learns_is_what_the_readable_machine_learns(self) -> None:
         machine, who = learner(), guest()
         play_out(against(machine, who), who)
-        last = ValueChange.objects.filter(lesson__machine=machine).order_by("-ply")[0]
-        outcome = {"win": 0.1, "draw": 0.0, "loss": -0.1}
-        won = "win" if Machine.objects.get(pk=machine.pk).n_wins else "loss"
-        assert last.after == pytest.approx(outcome[won])
+        values: dict[str, float] = {}
+        changes = list(ValueChange.objects.filter(lesson__machine=machine).select_related("entry").order_by("ply"))
+        decisions = list(Decision.objects.filter(machine=machine).order_by("ply"))
+        assert [change.entry.key for change in changes] == [one.key for one in decisions]
+        for change in changes[:-1]:
+            before = values.get(change.entry.key, 0.0)
+            assert change.before == before
+            values[change.entry.key] = change.after
+        machine.refresh_from_db()
+        reward = machine.n_wins - machine.n_losses
+        last = changes[-1]
+        assert last.after == last.before + 0.1 * (reward - last.before)
+        assert set(stored(machine)) == {one.key for one in decisions}
 
     def test_a_resignation_teaches_too(self) -> None:
         machine, who = learner(), guest()
@@ -278,7 +287,7 @@ class TestTheWholeTable:
 
 class TestApi:
     def test_it_is_made_shown_and_measured(self) -> None:
-        api = api_with(user(), "train")
+        api = api_with(user(), "read", "train")
         made = api.post("/api/machines", {"game": "romgon", "preset": "romgon-q", "name": "Mine"}, format="json")
         assert made.status_code == 201, made.json()
         body = made.json()
