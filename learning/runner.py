@@ -41,6 +41,8 @@ CURVE_POINTS = 60
 """A run's curve has this many points and its start, at the squares of equal steps."""
 CURVE_POINTS_SAMPLED = 12
 """The same where a point is a sample, which takes its time."""
+GAMES_PER_POINT_VALUES = 100
+"""Of a machine that keeps values a point takes as long as so many games, so a short run has fewer; 3 at least."""
 TELL_EVERY_S = 0.25
 """How often a run's page hears of it: sending costs a connection each time."""
 LEASE_S = 20
@@ -204,6 +206,12 @@ def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
     return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
 
 
+def _n_points(run: TrainingRun, machine: Machine) -> int:
+    if machine.keeps_values:
+        return min(CURVE_POINTS_SAMPLED, max(3, run.n_games // GAMES_PER_POINT_VALUES))
+    return CURVE_POINTS if machine.rules.enumerable else CURVE_POINTS_SAMPLED
+
+
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
     """The opponent that is next, and the games left against it (of a finished run: the last, and none).
 
@@ -226,18 +234,18 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
     plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
     memories = [memory_load(machine) for machine in machines[: 1 if plays_itself else 2]]
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
-    n_points = CURVE_POINTS if machines[0].rules.enumerable else CURVE_POINTS_SAMPLED
-    marks = [mark for mark in curve_marks(run.n_games, n_points) if mark >= run.games_done]
+    marks = [mark for mark in curve_marks(run.n_games, _n_points(run, machines[0])) if mark >= run.games_done]
     points = [_point(run, memories[0])] if run.games_done == 0 else []
     end = run.games_done + n_games
-    tally = Tally()
-    started = time.perf_counter()
+    tally, seconds = Tally(), 0.0
     for stop in [mark for mark in marks if run.games_done < mark < end] + [end]:
         games = stop - run.games_done
+        begin = time.perf_counter()
         if len(machines) == 1:
             part = train(memories[0], OPPONENTS[stage.opponent], games, rng)
         else:
             part = train_against_machine(memories[0], memories[-1], games, rng, opponent_learns=learns)
+        seconds += time.perf_counter() - begin
         tally += part
         run.games_done = stop
         run.n_wins += part.wins
@@ -245,7 +253,7 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
         run.n_losses += part.losses
         if stop in marks:
             points.append(_point(run, memories[0]))
-    pace.adapt(n_games, time.perf_counter() - started)
+    pace.adapt(n_games, seconds)
     run.random_state = "{:016x}:{:016x}".format(*rng.words)
     # Whoever learns from both seats of a game has learnt from two.
     _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally)

@@ -26,6 +26,9 @@ STRENGTH_CACHE_S = 24 * 3600
 SAMPLE_GAMES = 100
 """How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
 
+SAMPLE_GAMES_VALUES = 50
+"""The same of a machine that keeps values, whose games are long: the machine's lock is held for a second meanwhile."""
+
 Strength = dict[str, dict[str, Any]]
 """Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""
 
@@ -61,7 +64,9 @@ def strength_of(memory: AnyMemory, rng: RandomSource) -> Strength:
     taken from ``rng``, against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
     """
     if isinstance(memory, QMemory):
-        return {slug: asdict(memory.sample(TRAINERS[slug], SAMPLE_GAMES, rng)) for slug in STRENGTH_OPPONENTS_VALUES}
+        return {
+            slug: asdict(memory.sample(TRAINERS[slug], SAMPLE_GAMES_VALUES, rng)) for slug in STRENGTH_OPPONENTS_VALUES
+        }
     opponents = {slug.replace("-", "_"): OPPONENTS[slug] for slug in STRENGTH_OPPONENTS}
     if isinstance(memory, OpenMemory):
         game = memory.machine.game

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES", 2)
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 2)
 
 
 def learner(name: str = "Q", **fields: Any) -> Machine:
