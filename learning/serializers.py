@@ -67,7 +67,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
     owner = serializers.SerializerMethodField(help_text="The name of its account; null for a machine of the house.")
     public = serializers.BooleanField(source="is_public", help_text="Whether others may see and play it.")
     level = serializers.IntegerField(help_text="HexapawnRL's measure of experience.")
-    epsilon = serializers.FloatField(help_text="How often it tries anything, if it keeps values; else null.")
+    epsilon = serializers.FloatField(allow_null=True, help_text="How often it tries anything, if it keeps values.")
     lessons = serializers.IntegerField(source="n_lessons", help_text="The number of its last lesson.")
     games = serializers.IntegerField(source="n_games")
     wins = serializers.IntegerField(source="n_wins")

@@ -205,6 +205,6 @@ class TestTraining:
 
     def test_against_itself_it_learns_from_both_seats(self) -> None:
         memory = self.memory(replace(QRule(), epsilon_decay=0.5, epsilon_floor=0))
-        tally = train_values(memory, memory, 1, RandomSource(2))
+        tally = train_values(memory, memory, 1, RandomSource(2), opponent_learns=True)
         assert tally.games == 1
         assert memory.epsilon == 0.05
