@@ -11,5 +11,7 @@ class LearningConfig(AppConfig):
     def ready(self) -> None:
         """Let machines and opponents join live matches."""
         from learning.players import players_register
+        from learning.players_values import values_player_register
 
         players_register()
+        values_player_register()

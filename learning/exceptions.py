@@ -80,6 +80,18 @@ class BoxNotFoundError(PlayError):
     status = 404
 
 
+class NoBoxesError(BoxNotFoundError):
+    """This machine has no boxes."""
+
+    code = "no_boxes"
+
+
+class RuleRefusedError(PlayError):
+    """This rule does not fit the game."""
+
+    code = "rule_refused"
+
+
 class TrainingRefusedError(PlayError):
     """This training cannot be done."""
 

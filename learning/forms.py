@@ -17,7 +17,7 @@ from django import forms
 
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES
-from learning.machines.presets import DEFAULT_PRESETS, PRESETS
+from learning.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, PRESETS, presets_of
 from learning.machines.rule import Rule, RuleError
 from learning.models import Machine, TournamentFormat
 from learning.opponents.registry import OPPONENTS, UNIFORM
@@ -56,6 +56,7 @@ def seed_new() -> int:
 def opponent_choices(game: Game[Any, Any]) -> list[tuple[str, str]]:
     """The fixed opponents that can play a game."""
     able = ((slug, opponent) for slug, opponent in OPPONENTS.items() if opponent.plays(game))
+    able = ((slug, opponent) for slug, opponent in able if not opponent.is_slow)
     return [(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in able]
 
 
@@ -74,7 +75,7 @@ class StageForm(PlainForm):
         others = [(str(machine.pk), machine.name) for machine in machines]
         groups: list[Any] = [("Players that never learn", fixed)]
         if others:
-            groups.append(("Machines of the other side", others))
+            groups.append(("Machines of the other side" if game.takes_boxes else "Machines", others))
         self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
 
 
@@ -206,7 +207,7 @@ class MachineForm(PlainForm):
     """A new machine: a preset, or a rule of its own with every field."""
 
     game = forms.ChoiceField(
-        label="Game", choices=lambda: [(game.slug, game.name) for game in GAMES.values() if game.takes_boxes]
+        label="Game", choices=lambda: [(game.slug, game.name) for game in GAMES.values() if presets_of(game)]
     )
     side = forms.TypedChoiceField(
         label="It plays", coerce=lambda side: Side(int(side)), choices=[(0, "first"), (1, "second")], initial=0
@@ -223,7 +224,8 @@ class MachineForm(PlainForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["preset"].choices = [(slug, preset.name) for slug, preset in PRESETS.items()]  # type: ignore[attr-defined]
+        known = [(slug, preset.name) for slug, preset in ALL_PRESETS.items()]
+        self.fields["preset"].choices = known  # type: ignore[attr-defined]
         self.fields["preset"].initial = DEFAULT_PRESETS[Side.FIRST]
         start = rule_to_form(PRESETS[DEFAULT_PRESETS[Side.FIRST]].rule)
         hints = get_type_hints(Rule)
@@ -242,6 +244,14 @@ class MachineForm(PlainForm):
         """Put the fields of the rule together; whatever the rule refuses is told at its own field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None
+        game = GAMES.get(cleaned.get("game", ""))
+        if game is not None and not game.takes_boxes:
+            # Nothing on this page but its preset fits such a game: it has no boxes, and plays either side.
+            cleaned |= {"own_rule": False, "side": None}
+        slug = cleaned.get("preset")
+        if game is not None and slug and not cleaned["own_rule"] and slug not in presets_of(game):
+            names = ", ".join(preset.name for preset in presets_of(game).values())
+            self.add_error("preset", f"This rule cannot play {game.name}. Choose one of these: {names}.")
         if cleaned.get("own_rule") and not self.errors:
             try:
                 rule = Rule.from_json(self._rule_json(cleaned))

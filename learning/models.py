@@ -21,10 +21,14 @@ from django_celery_beat.models import PeriodicTask
 from games.models import Match, Room, Seat, new_code
 from games.rules.base import Game, Side
 from games.rules.registry import game_get
+from learning.exceptions import NoBoxesError
 from learning.machines.boxes import Cabinet
+from learning.machines.q_learning import QRule
+from learning.machines.registry import AnyRule, rule_read
 from learning.machines.rule import Rule
 
 SIDES = [(0, "plays first"), (1, "plays second")]
+MACHINE_SIDES = [(None, "plays either side"), *SIDES]
 
 
 class NoneNegative(Func):
@@ -56,7 +60,7 @@ class Machine(models.Model):
     name = models.CharField(max_length=80)
     description = models.TextField(blank=True, max_length=2000)
     game = models.SlugField(max_length=40)
-    side = models.PositiveSmallIntegerField(choices=SIDES)
+    side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
     preset = models.SlugField(max_length=40, blank=True, help_text="The preset its rule was copied from.")
     rule = models.JSONField()
     owner = models.ForeignKey(
@@ -73,6 +77,9 @@ class Machine(models.Model):
         related_name="fresh_machines",
         help_text="The room a fresh copy was made for.",
     )
+    epsilon = models.FloatField(
+        null=True, blank=True, help_text="Of a machine that keeps values: how often it tries anything."
+    )
     n_lessons = models.PositiveBigIntegerField(default=0)
     n_games = models.PositiveBigIntegerField(default=0)
     n_wins = models.PositiveBigIntegerField(default=0)
@@ -83,7 +90,12 @@ class Machine(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="machine_side", condition=Q(side__lte=1)),
+            # A machine that keeps boxes plays one side for good, one that keeps values plays either and explores.
+            models.CheckConstraint(
+                name="machine_side",
+                condition=Q(side__isnull=False, side__lte=1, epsilon__isnull=True)
+                | Q(side__isnull=True, epsilon__isnull=False, epsilon__gte=0, epsilon__lte=1),
+            ),
             models.CheckConstraint(
                 name="machine_games_add_up",
                 condition=Q(n_games=F("n_wins") + F("n_draws") + F("n_losses")),
@@ -103,14 +115,36 @@ class Machine(models.Model):
         return game_get(self.game)
 
     @cached_property
+    def any_rule(self) -> AnyRule:
+        """The machine's own copy of its rule, of whatever kind."""
+        return rule_read(self.rule)
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether it is a machine that keeps values instead of boxes with beads."""
+        return isinstance(self.any_rule, QRule)
+
+    @property
     def learning_rule(self) -> Rule:
-        """The machine's own copy of its rule."""
-        return Rule.from_json(self.rule)
+        """The machine's own copy of its rule, of a machine that keeps boxes.
+
+        Raises:
+            NoBoxesError: it keeps values.
+        """
+        if not isinstance(self.any_rule, Rule):
+            raise NoBoxesError(f"{self.name} has no boxes: it keeps a value for every move it has tried.")
+        return self.any_rule
 
     @cached_property
     def cabinet(self) -> Cabinet:
-        """Which boxes the machine has, and what its beads stand for."""
-        return Cabinet(self.rules, Side(self.side), self.learning_rule)
+        """Which boxes the machine has, and what its beads stand for.
+
+        Raises:
+            NoBoxesError: it keeps values.
+        """
+        rule = self.learning_rule
+        assert self.side is not None, "whoever has boxes plays one side"
+        return Cabinet(self.rules, Side(self.side), rule)
 
     @property
     def level(self) -> int:
@@ -147,6 +181,25 @@ class Box(models.Model):
     def get_absolute_url(self) -> str:
         """The box's page."""
         return reverse("box", args=[self.machine_id, self.position])
+
+
+class Value(models.Model):
+    """An entry of the table of a machine that keeps values: what an action on a board is worth to it.
+
+    Only what was learnt has a row; everything else is 0. Rows are many, and a move reads those of its own actions.
+    """
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values")
+    key = models.CharField(max_length=700, help_text="Action and pieces, as docs/rules/romgon.md writes them.")
+    start = models.FloatField(default=0, help_text="Where its ledger begins; not 0 in a copy.")
+    value = models.FloatField()
+    n_visits = models.PositiveBigIntegerField(default=0, help_text="How often it was learnt.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="value_once", fields=["machine", "key"])]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class RunStatus(models.TextChoices):
@@ -324,6 +377,19 @@ class Change(models.Model):
         return f"{self.box}: {self.deltas}"
 
 
+class ValueChange(models.Model):
+    """What a lesson did to one value. The changes of a value are a chain: each begins with what the one before left."""
+
+    lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="value_changes")
+    entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes")
+    ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
+    before = models.FloatField()
+    after = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.entry}: {self.before} to {self.after}"
+
+
 class MachineSeat(models.Model):
     """Which machine sits in a seat of a match, or has its seat taken over by a person."""
 
@@ -351,6 +417,28 @@ class Draw(models.Model):
 
     def __str__(self) -> str:
         return f"{self.box}: slot {self.slot}"
+
+
+class Decision(models.Model):
+    """A choice of a machine that keeps values, in a live match: the values of all legal actions, and the one played."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="decisions")
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="decisions")
+    ply = models.PositiveSmallIntegerField()
+    key = models.CharField(max_length=700, help_text="Of the entry of the action played.")
+    chosen = models.PositiveSmallIntegerField(help_text="Its place among the legal actions, 0 for the first.")
+    values = ArrayField(models.FloatField(), help_text="Of every legal action, in canonical order, as they were.")
+    explored = models.BooleanField(help_text="Whether it tried anything, instead of what it thought best.")
+    epsilon = models.FloatField(help_text="How likely that was.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="decision_once", fields=["seat", "ply"]),
+            models.CheckConstraint(name="decision_epsilon", condition=Q(epsilon__gte=0, epsilon__lte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class Schedule(models.Model):

@@ -39,6 +39,15 @@ def _account(seat: Seat) -> Any:
     return seat.match.room.host if person is None else person.user
 
 
+VALUES = "machine-q"
+"""The player that moves for machines that keep values (``players_values``). It is not asked for by this name."""
+
+
+def _player_of(machine: Machine) -> str:
+    """The player that moves for a machine."""
+    return VALUES if machine.keeps_values else MACHINE
+
+
 class OpponentPlayer(SeatPlayer):
     """A fixed opponent, by its own name or by a level of difficulty: who that is, the game decides."""
 
@@ -88,7 +97,8 @@ class MachinePlayer(SeatPlayer):
     learns = True
 
     def only_side(self, machine: str) -> Side | None:
-        return Side(machine_find(machine).side)
+        side = machine_find(machine).side
+        return None if side is None else Side(side)
 
     def wanted(self, seat: Seat, ref: str) -> Machine:
         """The machine of this id or slug, for the side of this seat.
@@ -106,7 +116,7 @@ class MachinePlayer(SeatPlayer):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
             raise MalformedError(f"machine: {machine.name} plays another game.")
-        if machine.side != seat.side:
+        if machine.side not in (None, seat.side):
             raise MachineWrongSideError(f"{machine.name} {machine.get_side_display()}, so take the other side.")
         return machine
 
@@ -121,9 +131,9 @@ class MachinePlayer(SeatPlayer):
                 machine_id=sits.pk, name=f"{sits.name[:70]} (copy)", room=room, owner=_account(seat)
             )
         if seat.is_human:
-            seat.takes_over = MachinePlayer.slug
+            seat.takes_over = _player_of(sits)
         else:
-            seat.player, seat.name = MachinePlayer.slug, sits.name
+            seat.player, seat.name = _player_of(sits), sits.name
         seat.save(update_fields=["player", "takes_over", "name"])
         MachineSeat.objects.create(seat=seat, machine=sits)
 
@@ -201,7 +211,7 @@ class MachinePlayer(SeatPlayer):
         machine = machine_in(seat)
         if machine is None:
             return None
-        player = Menace(machine.rules, Side(machine.side), machine.learning_rule, learns=machine.learns)
+        player = Menace(machine.rules, machine.cabinet.side, machine.learning_rule, learns=machine.learns)
         if not player.cabinet.has_box(position):
             return machine, player, None
         key = machine.rules.encode(player.cabinet.box_position(position))
@@ -257,12 +267,12 @@ class MachinePlayer(SeatPlayer):
         taught = [draw for draw in drawn if draw.slot is not None]
         boxes = {box.pk: box for box in Box.objects.filter(pk__in={draw.box_id for draw in taught})}
         memory = {box.position: list(box.beads) for box in boxes.values()}
-        result = Result.of(outcome, Side(machine.side))
+        result = Result.of(outcome, machine.cabinet.side)
         rule, resigned = machine.learning_rule, bool(drawn) and drawn[-1].slot is None
         if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
             # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
             rule, resigned = replace(rule, punish_previous_on_resign=False), True
-        player = Menace(machine.rules, Side(machine.side), rule, memory, machine.n_removed)
+        player = Menace(machine.rules, machine.cabinet.side, rule, memory, machine.n_removed)
         draws = [menace.Draw(boxes[draw.box_id].position, tuple(draw.beads), draw.slot) for draw in taught]
         changes = player.restock(draws, result, resigned=resigned)
         machine.n_removed = player.n_removed

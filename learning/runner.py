@@ -25,20 +25,24 @@ from learning.opponents.registry import OPPONENTS
 from learning.selectors_boxes import box_state
 from learning.selectors_runs import run_curve, run_view
 from learning.selectors_strength import strength_of
-from learning.storage import boxes_store, lesson_open, machine_lock, memory_load
-from learning.training.batch import train, train_against_machine
+from learning.storage import lesson_open, machine_lock, memory_load, memory_store
+from learning.training.batch import AnyMemory, train, train_against_machine
 from learning.training.episodes import Tally
-from learning.training.open_memory import AnyMemory
+from learning.training.q_episodes import QMemory
 
 CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time."""
 FIRST_CHUNK_GAMES = 50_000
 FIRST_CHUNK_GAMES_READABLE = 50
 """Where the readable loop has to play: a thousandth of it, for it is so much slower."""
+FIRST_CHUNK_GAMES_VALUES = 2
+"""The same of a game whose games are long."""
 CURVE_POINTS = 60
 """A run's curve has this many points and its start, at the squares of equal steps."""
 CURVE_POINTS_SAMPLED = 12
 """The same where a point is a sample, which takes its time."""
+GAMES_PER_POINT_VALUES = 100
+"""Of a machine that keeps values a point takes as long as so many games, so a short run has fewer; 3 at least."""
 TELL_EVERY_S = 0.25
 """How often a run's page hears of it: sending costs a connection each time."""
 LEASE_S = 20
@@ -151,6 +155,8 @@ def run_execute(
 def _first_chunk(run: TrainingRun) -> int:
     """How many games to begin with, before a chunk has told how long they take."""
     machine = Machine.objects.filter(pk=run.machine_id).first()
+    if machine is not None and machine.keeps_values:
+        return FIRST_CHUNK_GAMES_VALUES
     # Without a machine there is no chunk: it finds that out under the lock.
     return FIRST_CHUNK_GAMES if machine is None or machine.rules.enumerable else FIRST_CHUNK_GAMES_READABLE
 
@@ -213,6 +219,12 @@ def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
     return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
 
 
+def _n_points(run: TrainingRun, machine: Machine) -> int:
+    if machine.keeps_values:
+        return min(CURVE_POINTS_SAMPLED, max(3, run.n_games // GAMES_PER_POINT_VALUES))
+    return CURVE_POINTS if machine.rules.enumerable else CURVE_POINTS_SAMPLED
+
+
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
     """The opponent that is next, and the games left against it (of a finished run: the last, and none).
 
@@ -232,20 +244,21 @@ def _stage(run: TrainingRun) -> tuple[RunStage, int]:
 def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace) -> list[CurvePoint]:
     """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way."""
     rng = RandomSource.from_words(*(int(word, 16) for word in run.random_state.split(":")))
-    memories = [memory_load(machine) for machine in machines]
+    plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
+    memories = [memory_load(machine) for machine in machines[: 1 if plays_itself else 2]]
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
-    n_points = CURVE_POINTS if machines[0].rules.enumerable else CURVE_POINTS_SAMPLED
-    marks = [mark for mark in curve_marks(run.n_games, n_points) if mark >= run.games_done]
+    marks = [mark for mark in curve_marks(run.n_games, _n_points(run, machines[0])) if mark >= run.games_done]
     points = [_point(run, memories[0])] if run.games_done == 0 else []
     end = run.games_done + n_games
-    tally = Tally()
-    started = time.perf_counter()
+    tally, seconds = Tally(), 0.0
     for stop in [mark for mark in marks if run.games_done < mark < end] + [end]:
         games = stop - run.games_done
+        begin = time.perf_counter()
         if len(machines) == 1:
             part = train(memories[0], OPPONENTS[stage.opponent], games, rng)
         else:
-            part = train_against_machine(memories[0], memories[1], games, rng, opponent_learns=learns)
+            part = train_against_machine(memories[0], memories[-1], games, rng, opponent_learns=learns)
+        seconds += time.perf_counter() - begin
         tally += part
         run.games_done = stop
         run.n_wins += part.wins
@@ -253,10 +266,11 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
         run.n_losses += part.losses
         if stop in marks:
             points.append(_point(run, memories[0]))
-    pace.adapt(n_games, time.perf_counter() - started)
+    pace.adapt(n_games, seconds)
     run.random_state = "{:016x}:{:016x}".format(*rng.words)
-    _store(run, machines[0], memories[0], tally)
-    if learns:
+    # Whoever learns from both seats of a game has learnt from two.
+    _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally)
+    if learns and not plays_itself:
         _store(run, machines[1], memories[1], tally.mirrored())
     return points
 
@@ -274,9 +288,11 @@ def _point(run: TrainingRun, memory: AnyMemory) -> CurvePoint:
 
 
 def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally) -> None:
-    machine.n_removed = memory.n_removed
+    if isinstance(memory, QMemory):
+        machine.epsilon = memory.epsilon
+    else:
+        machine.n_removed = memory.n_removed
     lesson = lesson_open(machine, LessonKind.TRAINING, run=run, tally=(tally.wins, tally.draws, tally.losses))
-    touched = memory.touched()
-    boxes_store(machine, touched, lesson)
+    touched = memory_store(machine, memory, lesson)
     boxes = [box_state(box.position, box.beads, box.draws) for box in touched]
     transaction.on_commit(lambda: events.boxes_changed(machine, boxes))

@@ -9,7 +9,8 @@ from django.db.models import Min, Q, QuerySet
 from games.models import Room, Seat
 from games.rules.base import Side
 from learning.exceptions import MachineNotFoundError
-from learning.machines.registry import HOUSE, house_machine
+from learning.machines.q_learning import QRule
+from learning.machines.registry import HOUSE, AnyRule, house_machine
 from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
@@ -46,7 +47,12 @@ def machine_of_house(game: str, side: Side) -> Machine | None:
 def machines_of_house() -> dict[tuple[str, Side], Machine]:
     """The house's machines that have been made, by game and side; one query."""
     made = {machine.slug: machine for machine in Machine.objects.filter(slug__in=[house.slug for house in HOUSE])}
-    return {(house.game, house.side): made[house.slug] for house in HOUSE if house.slug in made}
+    return {
+        (house.game, side): made[house.slug]
+        for house in HOUSE
+        if house.slug in made
+        for side in (Side if house.side is None else (house.side,))
+    }
 
 
 def machine_list_public() -> QuerySet[Machine]:
@@ -68,6 +74,7 @@ def machine_brief(machine: Machine) -> dict[str, Any]:
         "url": machine.get_absolute_url(),
         "learns": machine.learns,
         "level": machine.level,
+        "epsilon": machine.epsilon,
         "games": machine.n_games,
         "wins": machine.n_wins,
         "draws": machine.n_draws,
@@ -99,6 +106,7 @@ def machine_loss(machine: Machine) -> dict[str, int]:
         "games": machine.n_games,
         "lessons": machine.lessons.count(),
         "boxes": machine.boxes.count(),
+        "values": machine.values.count(),
         "runs": machine.runs.count(),
         "matches": machine.machine_seats.count(),
         "stopped": TrainingRun.objects.filter(stages__opponent_machine=machine, finished_at__isnull=True)
@@ -108,9 +116,16 @@ def machine_loss(machine: Machine) -> dict[str, int]:
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
-    """Those machines that this one can be trained against: the same game, the other side, the same sight of boards."""
-    sight = machine.learning_rule.reduce_symmetry
-    others = among.filter(game=machine.game, side=Side(machine.side).other, rule__reduce_symmetry=sight)
+    """Those machines that this one can be trained against: the same game, the other side, the same sight of boards.
+
+    Of machines that keep values any, itself among them.
+    """
+    others = among.filter(game=machine.game)
+    if machine.keeps_values:
+        others = others.filter(side__isnull=True)
+    else:
+        sight = machine.learning_rule.reduce_symmetry
+        others = others.filter(side=machine.cabinet.side.other, rule__reduce_symmetry=sight)
     return list(others.order_by("name", "pk")[:limit])
 
 
@@ -129,8 +144,24 @@ def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 20
     ]
 
 
-def rule_sentences(rule: Rule) -> list[tuple[str, str]]:
+def rule_sentences(rule: AnyRule) -> list[tuple[str, str]]:
     """The rule in words, field by field that matters, as (label, sentence)."""
+    return _value_sentences(rule) if isinstance(rule, QRule) else _box_sentences(rule)
+
+
+def _value_sentences(rule: QRule) -> list[tuple[str, str]]:
+    tries = f"a chance of {rule.epsilon:g} at first, times {rule.epsilon_decay:g} after each game"
+    ahead = f"{rule.learning_rate:g} of the way to that and {rule.discount:g} of the best that it could play next"
+    return [
+        ("Keeps", "a value for every move it has tried on a board; all others count 0"),
+        ("Plays", "the greatest value plus a hundredth of what the engine makes of the board after the move"),
+        ("Tries anything", f"with {tries}, but {rule.epsilon_floor:g} at least"),
+        ("Win, draw, loss", f"+1, 0, −1 for its last move; {rule.step_reward:+g} for each move before"),
+        ("Learns", f"each value moves {ahead}"),
+    ]
+
+
+def _box_sentences(rule: Rule) -> list[tuple[str, str]]:
     by = {"move_number": "by its own move number", "ply": "by the number of pieces on the board", "cell": "by square"}
     refills = rule.empty_opening is EmptyOpening.REFILL
     opening = "the very first box is filled again" if refills else "with an empty first box it refuses to play"

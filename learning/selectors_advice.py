@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from games.exceptions import MatchFinishedError
-from games.rules.base import Side
 from games.rules.romgon.rules import Romgon
 from games.selectors import match_latest, room_get, snapshot
 from learning.advice.live import advice
@@ -16,7 +15,7 @@ from learning.models import Box, Machine
 
 def machine_as_it_stands(machine: Machine, position: Any) -> Menace:
     """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
-    mind = Menace(machine.rules, Side(machine.side), machine.learning_rule, n_removed=machine.n_removed, learns=False)
+    mind = Menace(machine.rules, machine.cabinet.side, machine.learning_rule, n_removed=machine.n_removed, learns=False)
     if mind.cabinet.has_box(position):
         key = machine.rules.encode(mind.cabinet.box_position(position))
         beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()

@@ -9,7 +9,6 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 
-from games.rules.base import Side
 from games.rules.errors import InvalidPositionError
 from learning.exceptions import BoxNotFoundError
 from learning.machines.boxes import Cabinet
@@ -201,7 +200,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     cabinet = machine.cabinet
     game = cabinet.game
     try:
-        position = game.decode_as(text, Side(machine.side))
+        position = game.decode_as(text, cabinet.side)
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     if game.is_terminal(position):
@@ -257,7 +256,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     """
     game = machine.rules
     try:
-        position = game.decode_as(text, Side(machine.side))
+        position = game.decode_as(text, machine.cabinet.side)
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     outcome, side = game.outcome(position), game.side_to_move(position)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import BytesIO
 
-from games.rules.base import Side
 from learning.exceptions import MachineFileError, PrintRefusedError
 from learning.exchange.document import BoxData, MachineData, boxes_sorted
 from learning.exchange.errors import ExchangeError
@@ -16,7 +15,13 @@ from learning.printing.sheets import PrintOptions, sheets_pdf
 
 
 def machine_data(machine: Machine) -> MachineData:
-    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it.
+
+    Raises:
+        ExchangeError: it has no boxes.
+    """
+    if machine.keeps_values:
+        raise ExchangeError("machine", f"{machine.name} keeps values, and no format of file holds them yet")
     head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
@@ -26,7 +31,7 @@ def machine_data(machine: Machine) -> MachineData:
     wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
     return MachineData(
         game=machine.rules,
-        side=Side(machine.side),
+        side=machine.cabinet.side,
         rule=machine.learning_rule,
         name=machine.name,
         description=machine.description,
@@ -61,6 +66,8 @@ def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
     Raises:
         PrintRefusedError: they do not fit on this paper, or the machine has no box.
     """
+    if machine.keeps_values:
+        raise PrintRefusedError(f"{machine.name} has no boxes to print: it keeps a value for every move it has tried.")
     boxes = list(machine.boxes.values_list("position", "beads"))
     try:
         return sheets_pdf(machine.cabinet, machine.name, boxes, options)

@@ -8,12 +8,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.serializers import parse_side
 from learning.experiments.registry import EXPERIMENTS
-from learning.machines.presets import PRESETS
+from learning.machines.presets import ALL_PRESETS, PRESETS, preset_named
+from learning.machines.q_learning import QRule
+from learning.machines.registry import AnyRule, rule_read
 from learning.machines.rule import Rule, RuleError
 from learning.models import Box, Machine, RunStatus, TournamentFormat
 from learning.opponents.registry import OPPONENTS
@@ -41,20 +43,20 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_field({"type": "object", "description": "A learning rule; fields left out have their default."})
-class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
+class RuleField(serializers.Field[AnyRule, Any, dict[str, Any], AnyRule]):
     """A rule of a machine's own, as an object."""
 
-    def to_internal_value(self, data: Any) -> Rule:
+    def to_internal_value(self, data: Any) -> AnyRule:
         """The rule, or which of its fields is wrong."""
         try:
-            return Rule.from_json(data)
+            return rule_read(data)
         except RuleError as error:
             problem = str(error).removeprefix(f"{error.field}: ")
             if not isinstance(data, Mapping):
                 raise serializers.ValidationError(problem, code=error.code) from None
             raise serializers.ValidationError({error.field: [problem]}, code=error.code) from None
 
-    def to_representation(self, value: Rule) -> dict[str, Any]:
+    def to_representation(self, value: AnyRule) -> dict[str, Any]:
         """The rule with all its fields."""
         return value.to_json()
 
@@ -67,6 +69,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
     owner = serializers.SerializerMethodField(help_text="The name of its account; null for a machine of the house.")
     public = serializers.BooleanField(source="is_public", help_text="Whether others may see and play it.")
     level = serializers.IntegerField(help_text="HexapawnRL's measure of experience.")
+    epsilon = serializers.FloatField(allow_null=True, help_text="How often it tries anything, if it keeps values.")
     lessons = serializers.IntegerField(source="n_lessons", help_text="The number of its last lesson.")
     games = serializers.IntegerField(source="n_games")
     wins = serializers.IntegerField(source="n_wins")
@@ -78,18 +81,30 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         model = Machine
         fields = (
             *("id", "slug", "name", "description", "game", "side", "role", "preset", "rule", "owner", "public"),
-            *("learns", "level", "lessons", "games", "wins", "draws", "losses", "copied_from", "created_at", "url"),
+            *(
+                "learns",
+                "level",
+                "epsilon",
+                "lessons",
+                "games",
+                "wins",
+                "draws",
+                "losses",
+                "copied_from",
+                "created_at",
+                "url",
+            ),
         )
         read_only_fields = fields
 
-    def get_role(self, machine: Machine) -> str:
-        """``X``, ``O``."""
-        return machine.rules.layout.roles[machine.side]
+    def get_role(self, machine: Machine) -> str | None:
+        """``X``, ``O``; ``None`` for either."""
+        return None if machine.side is None else machine.rules.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
     def get_rule(self, machine: Machine) -> dict[str, Any]:
         """Every field, those too that were added after the machine was made."""
-        return machine.learning_rule.to_json()
+        return machine.any_rule.to_json()
 
     def get_owner(self, machine: Machine) -> str | None:
         """The account's name."""
@@ -104,12 +119,12 @@ class MachineCreateSerializer(StrictSerializer):
         max_length=20,
         default="",
         allow_blank=True,
-        help_text="A role such as X or O, or 0 or 1; the first if not given.",
+        help_text="A role such as X or O, or 0 or 1; the first if not given. A machine that keeps values has none.",
     )
     name = serializers.CharField(max_length=80, required=False)
     description = serializers.CharField(max_length=2000, default="", allow_blank=True)
     preset = serializers.ChoiceField(
-        choices=[(preset.slug, preset.name) for preset in PRESETS.values()],
+        choices=[(preset.slug, preset.name) for preset in ALL_PRESETS.values()],
         required=False,
         help_text="The usual one of its side if neither this nor a rule is given.",
     )
@@ -124,6 +139,13 @@ class MachineCreateSerializer(StrictSerializer):
             game = game_get(attrs["game"])
         except UnknownGameError as error:
             raise serializers.ValidationError({"game": str(error)}, code=error.code) from None
+        if self._keeps_values(attrs, game):
+            if attrs["side"]:
+                problem = "A machine that keeps values plays either side, so it is given none."
+                raise serializers.ValidationError({"side": problem}, code="invalid")
+            attrs["side"] = None
+            attrs.setdefault("name", f"{game.name} Q")
+            return attrs
         try:
             side = parse_side(game, attrs["side"], Side.FIRST)
         except ValueError as error:
@@ -135,6 +157,15 @@ class MachineCreateSerializer(StrictSerializer):
             role = game.layout.roles[side]
             attrs["name"] = f"{PRESETS[attrs['preset']].name if 'preset' in attrs else game.name} {role}"
         return attrs
+
+    def _keeps_values(self, attrs: dict[str, Any], game: Game[Any, Any]) -> bool:
+        """Which kind of machine is asked for: by its rule, its preset, or what fits the game."""
+        if "rule" in attrs:
+            return isinstance(attrs["rule"], QRule)
+        if "preset" in attrs:
+            preset = preset_named(attrs["preset"])
+            return preset is not None and isinstance(preset.rule, QRule)
+        return not Rule.fits(game)
 
 
 class MachineUpdateSerializer(StrictSerializer):
@@ -230,6 +261,29 @@ class BoxDetailSerializer(serializers.Serializer[Any]):
     history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")
 
 
+class ValueMoveSerializer(serializers.Serializer[Any]):
+    """A legal action of a position, to a machine that keeps values."""
+
+    move = serializers.CharField()
+    name = serializers.CharField()
+    value = serializers.FloatField(help_text="Q: what it has learnt, 0 for what it never tried.")
+    outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after the action.")
+    total = serializers.FloatField(help_text="Their sum; the greatest is played.")
+    visits = serializers.IntegerField(help_text="How often it was learnt.")
+    best = serializers.BooleanField()
+    next = serializers.CharField(help_text="The position after it.")
+
+
+class PositionValuesSerializer(serializers.Serializer[Any]):
+    """What a machine that keeps values makes of a position."""
+
+    position = serializers.CharField()
+    role = serializers.CharField(help_text="Who is to move.")
+    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
+    epsilon = serializers.FloatField()
+    moves = ValueMoveSerializer(many=True)
+
+
 class IntervalField(serializers.ListField):
     """From and to."""
 
@@ -251,8 +305,9 @@ class ChancesSerializer(serializers.Serializer[Any]):
 class StrengthSerializer(serializers.Serializer[Any]):
     """Exact chances against each opponent, and in the worst case; of a game too large for that, a sample."""
 
-    random = ChancesSerializer()
-    win_block = ChancesSerializer()
+    random = ChancesSerializer(required=False)
+    win_block = ChancesSerializer(required=False)
+    medium = ChancesSerializer(required=False, help_text="Of a machine that keeps values; nothing before its training.")
     perfect = ChancesSerializer(required=False, help_text="Only where it is exact.")
     worst = ChancesSerializer(required=False, help_text="Only where it is exact.")
 

@@ -27,6 +27,7 @@ from learning.exceptions import (
     MachineNotFoundError,
     MachineQuotaError,
     MachineWrongSideError,
+    RuleRefusedError,
     RunQuotaError,
     TrainingRefusedError,
 )
@@ -34,14 +35,16 @@ from learning.exchange.document import Wanted
 from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import machine_read
 from learning.kernels.random_source import RandomSource
-from learning.machines.presets import DEFAULT_PRESETS, PRESETS
-from learning.machines.registry import HouseMachine
+from learning.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
+from learning.machines.q_learning import QRule
+from learning.machines.registry import AnyRule, HouseMachine
 from learning.machines.rule import OpenBoxes, Rule
 from learning.models import Change, Lesson, Machine, RunStage, RunStatus, TrainingRun
-from learning.opponents.registry import OPPONENTS
+from learning.opponents.registry import ENGINES, OPPONENTS
 from learning.selectors import machine_find
 from learning.selectors_runs import run_view
 from learning.storage import boxes_lay_out, boxes_reset, boxes_restore, machine_lock, table_of
+from learning.storage_values import values_copy, values_forget
 from learning.training.memory import Memory
 
 MAX_GAMES = 1_000_000_000
@@ -54,55 +57,83 @@ MAX_RANDOM_SEED = 1 << 32
 def machine_create(
     *,
     game: str,
-    side: Side,
+    side: Side | None,
     name: str,
     preset: str = "",
-    rule: Rule | None = None,
+    rule: AnyRule | None = None,
     **details: Any,
 ) -> Machine:
     """A new machine with its boxes laid out, from a preset, a rule, or the usual preset of its side.
 
     Args:
         game: slug of the game.
-        side: the side it will play.
+        side: the side it will play; ``None`` for a machine that keeps values, which plays either.
         name: what people call it.
         preset: slug of the preset to copy the rule from; ignored when ``rule`` is given.
         rule: a rule of its own.
         **details: further fields of the machine: ``slug``, ``description``, ``owner``.
 
     Raises:
-        UnknownGameError, GameTooLargeError.
+        UnknownGameError, RuleRefusedError, GameTooLargeError.
     """
     rules = game_get(game)
     if rule is None:
-        preset = preset or DEFAULT_PRESETS[side]
+        preset = preset or preset_usual(rules, side)
         rule = preset_rule(rules, preset)
     rule_require(rules, rule)
+    if isinstance(rule, QRule):
+        if side is not None:
+            raise RuleRefusedError("side: A machine that keeps values plays either side.")
+        details["epsilon"] = rule.epsilon
+    elif side is None:
+        raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
     machine = Machine.objects.create(
         game=rules.slug, side=side, name=name, preset=preset, rule=rule.to_json(), **details
     )
-    if rule.open_boxes is OpenBoxes.IN_ADVANCE:
+    if isinstance(rule, Rule) and rule.open_boxes is OpenBoxes.IN_ADVANCE:
         boxes_lay_out(machine, Memory.fresh(table_of(machine)))
     return machine
 
 
-def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
+def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
+    """The slug of the preset that a machine gets when nobody says otherwise.
+
+    Raises:
+        RuleRefusedError: for a game of boxes, unless a side is given.
+    """
+    if Rule.fits(game):
+        if side is None:
+            raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
+        return DEFAULT_PRESETS[side]
+    return next(iter(presets_of(game)))
+
+
+def preset_rule(game: Game[Any, Any], preset: str) -> AnyRule:
     """The rule of a preset for a game: where boxes cannot be laid out in advance, they are opened when met.
 
     The play is the same.
-    """
-    rule = PRESETS[preset].rule
-    return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
-
-
-def rule_require(game: Game[Any, Any], rule: Rule) -> None:
-    """Refuse a rule that asks of a game what it is too large for.
 
     Raises:
-        GameTooLargeError.
+        RuleRefusedError: there is no such preset.
     """
-    if not game.takes_boxes:
-        raise GameTooLargeError(f"game: {game.name} has too many positions for boxes.")
+    found = preset_named(preset)
+    if found is None:
+        raise RuleRefusedError(f"preset: {preset!r} is not one of {', '.join(presets_of(game))}.")
+    rule = found.rule
+    return rule if game.enumerable or isinstance(rule, QRule) else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+
+
+def rule_require(game: Game[Any, Any], rule: AnyRule) -> None:
+    """Refuse a rule that does not fit a game, or asks of it what it is too large for.
+
+    Raises:
+        RuleRefusedError, GameTooLargeError.
+    """
+    if not rule.fits(game):
+        able = ", ".join(presets_of(game))
+        raise RuleRefusedError(f"rule: A machine of this kind cannot play {game.name}; there are the presets {able}.")
+    if isinstance(rule, QRule):
+        return
     if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
         raise GameTooLargeError(
             f"open_boxes: {game.name} has too many positions to lay out a box for each. They can be opened when met."
@@ -123,8 +154,12 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         preset=machine.preset,
         rule=machine.rule,
         n_removed=machine.n_removed,
+        epsilon=machine.epsilon,
         **details,
     )
+    if machine.keeps_values:
+        values_copy(machine, copy)
+        return copy
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
@@ -140,17 +175,17 @@ def machine_make(
     *,
     user: Any,
     game: str,
-    side: Side,
+    side: Side | None,
     name: str,
     preset: str = "",
-    rule: Rule | None = None,
+    rule: AnyRule | None = None,
     description: str = "",
     is_public: bool = True,
 ) -> Machine:
     """A new machine that belongs to the account that asks.
 
     Raises:
-        MachineQuotaError, UnknownGameError, GameTooLargeError.
+        MachineQuotaError, UnknownGameError, RuleRefusedError, GameTooLargeError.
     """
     quota_require(user)
     return machine_create(
@@ -218,7 +253,7 @@ def machine_import(
         )
         data = machine_read(content, wanted, form)
         rule_require(data.game, data.rule)
-    except (ExchangeError, GameTooLargeError, UnknownGameError) as error:
+    except (ExchangeError, GameTooLargeError, RuleRefusedError, UnknownGameError) as error:
         raise MachineFileError(str(error)) from None
     with transaction.atomic():
         if user is not None:
@@ -280,11 +315,15 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     machine = _locked(machine_id, user, to="edit")
     _require_idle(machine)
     Change.objects.filter(box__machine=machine).delete()
+    values_forget(machine)
     Lesson.objects.filter(machine=machine).delete()
-    boxes_reset(machine)
+    if isinstance(machine.any_rule, QRule):
+        machine.epsilon = machine.any_rule.epsilon
+    else:
+        boxes_reset(machine)
     machine.n_lessons += 1
     machine.n_games = machine.n_wins = machine.n_draws = machine.n_losses = machine.n_removed = 0
-    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed"])
+    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon"])
     return machine
 
 
@@ -300,6 +339,7 @@ def machine_delete(*, user: Any, machine_id: int) -> None:
     """
     machine = _locked(machine_id, user, to="edit")
     Change.objects.filter(box__machine=machine).delete()
+    values_forget(machine)
     machine.delete()
 
 
@@ -461,6 +501,10 @@ def training_run_stop(*, user: Any, run_id: int) -> bool:
 
 def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
     """The machine to train against; ``None`` for a fixed opponent, if it can play the game."""
+    if opponent in ENGINES and ENGINES[opponent].is_slow:
+        raise TrainingRefusedError(
+            f"opponent: what {opponent} plays depends on how fast this machine is, so a training could not be repeated."
+        )
     fixed = OPPONENTS.get(opponent)
     if fixed is None:
         return _other_side(learner, opponent)
@@ -473,6 +517,8 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
 def _other_side(learner: Machine, opponent: str) -> Machine:
     """The machine to train against, if the two can play each other in a table."""
     other = machine_find(opponent)
+    if learner.keeps_values and other.game == learner.game:
+        return other
     if other.game != learner.game:
         raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
     if other.side == learner.side:

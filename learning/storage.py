@@ -16,8 +16,11 @@ from games.rules.base import Side
 from learning.exceptions import MachineNotFoundError
 from learning.machines.rule import OpenBoxes
 from learning.models import Box, Change, Lesson, LessonKind, Machine
+from learning.storage_values import values_memory, values_store
+from learning.training.batch import AnyMemory
 from learning.training.memory import Memory, TouchedBox
-from learning.training.open_memory import AnyMemory, Fetch, OpenMemory
+from learning.training.open_memory import Fetch, OpenMemory
+from learning.training.q_episodes import QMemory
 from learning.training.tables import BoxTable, boxes_compile
 
 FETCHED_AT_ONCE = 50_000
@@ -48,14 +51,17 @@ def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
 
 def table_of(machine: Machine) -> BoxTable:
     """The machine's boxes as compiled from its game, side and rule."""
-    return boxes_compile(machine.rules, Side(machine.side), machine.learning_rule)
+    return boxes_compile(machine.rules, machine.cabinet.side, machine.learning_rule)
 
 
 def memory_load(machine: Machine) -> AnyMemory:
     """The machine's memory as it stands in the database."""
+    if machine.keeps_values:
+        return values_memory(machine)
     rows = Box.objects.filter(machine=machine).values_list("position", "beads", "draws")
     if machine.rules.enumerable:
         return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
+    assert machine.side is not None, "whoever has boxes plays one side"
     fetch: Fetch
     if rows.count() <= FETCHED_AT_ONCE:
         fetch = {position: (beads, draws) for position, beads, draws in rows.iterator(chunk_size=5000)}.get
@@ -102,6 +108,16 @@ def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Se
             copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(draws)))
 
 
+def memory_store(machine: Machine, memory: AnyMemory, lesson: Lesson) -> list[TouchedBox]:
+    """Store what training has changed, and the lesson's changes; the boxes among it."""
+    if isinstance(memory, QMemory):
+        values_store(machine, memory.touched(), lesson)
+        return []
+    touched = memory.touched()
+    boxes_store(machine, touched, lesson)
+    return touched
+
+
 def boxes_store(machine: Machine, touched: Sequence[TouchedBox], lesson: Lesson) -> None:
     """Store the boxes that training touched, and the lesson's change of each."""
     if not touched:
@@ -127,7 +143,7 @@ def lesson_open(machine: Machine, kind: LessonKind, *, tally: tuple[int, int, in
     machine.n_wins += wins
     machine.n_draws += draws
     machine.n_losses += losses
-    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed"])
+    machine.save(update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon"])
     return Lesson.objects.create(
         machine=machine,
         number=machine.n_lessons,

@@ -10,7 +10,7 @@ from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import advice, exchange, experiments, lab, pages, play, runs, schedules, tournaments
+from learning.views import advice, exchange, experiments, lab, pages, play, runs, schedules, tournaments, values
 
 # Advice; served without the rest of Django where the server allows (menace_site/open_endpoints.py)
 open_urlpatterns = [
@@ -42,6 +42,7 @@ urlpatterns = [
     path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
     path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
     path("machines/<int:machine_id>/why", lab.why, name="why"),
+    path("machines/<int:machine_id>/values", values.values_page, name="values"),
     path("machines/<int:machine_id>/drawings", lab.drawings, name="drawings"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
@@ -63,6 +64,7 @@ urlpatterns = [
     re_path(r"^api/machines/(?P<ref>[-\w]+)/strength/?$", api_machines.MachineStrengthView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_machines.BoxListView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_machines.BoxView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/values/(?P<position>[^/]+)/?$", api_machines.ValuesView.as_view()),
     re_path(r"^api/training-runs/?$", api_runs.RunListView.as_view(), name="api-runs"),
     re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/?$", api_runs.RunView.as_view(), name="api-run"),
     re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/cancel/?$", api_runs.RunCancelView.as_view()),

@@ -12,8 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from learning import selectors_boxes, selectors_strength, services
+from learning import selectors_boxes, selectors_strength, selectors_values, services
 from learning.access import machine_for, machines_visible
+from learning.exceptions import BoxNotFoundError
 from learning.filters import BoxFilter, MachineFilter
 from learning.models import Box, Machine
 from learning.serializers import (
@@ -23,6 +24,7 @@ from learning.serializers import (
     MachineCreateSerializer,
     MachineSerializer,
     MachineUpdateSerializer,
+    PositionValuesSerializer,
     StrengthSerializer,
 )
 
@@ -107,8 +109,23 @@ class MachineStrengthView(APIView):
 
     @extend_schema(responses={200: StrengthSerializer})
     def get(self, request: Request, ref: str) -> Response:
-        """Exact win, draw and loss against random, win-block and perfect play, and in the worst case."""
+        """Exact win, draw and loss against random, win-block and perfect play, and in the worst case.
+
+        Of a machine that keeps values: a sample, as it was measured when it was last trained.
+        """
         return Response(selectors_strength.machine_strength(machine_for(request.user, ref)))
+
+
+class ValuesView(APIView):
+    """What a machine that keeps values makes of a position."""
+
+    @extend_schema(responses={200: PositionValuesSerializer})
+    def get(self, request: Request, ref: str, position: str) -> Response:
+        """Every action with its value, whoever is to move, the best first."""
+        machine = machine_for(request.user, ref)
+        if not machine.keeps_values:
+            raise BoxNotFoundError(f"{machine.name} keeps beads in boxes, and no values.")
+        return Response(selectors_values.position_values(machine, position))
 
 
 class BoxListView(GenericAPIView[Box]):
@@ -126,9 +143,10 @@ class BoxListView(GenericAPIView[Box]):
     @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})
     def get(self, request: Request, ref: str) -> Response:
         """A page of boxes, in order of play unless asked for otherwise."""
+        cabinet = self.machine.cabinet  # of a machine without any: refused
         boxes = self.filter_queryset(self.machine.boxes.all())
         page: Any = self.paginate_queryset(boxes)
-        entries = BoxSerializer(page, many=True, context={"cabinet": self.machine.cabinet}).data
+        entries = BoxSerializer(page, many=True, context={"cabinet": cabinet}).data
         return self.get_paginated_response(entries)
 
 
@@ -139,6 +157,7 @@ class BoxView(APIView):
     def get(self, request: Request, ref: str, position: str) -> Response:
         """The box, for each legal move of the position as asked its slot, beads and probability, and the history."""
         machine = machine_for(request.user, ref)
+        cabinet = machine.cabinet  # of a machine without any: refused
         box = selectors_boxes.box_get(machine, position)
         why = selectors_boxes.why_view(machine, position)
         answer = {
@@ -148,4 +167,4 @@ class BoxView(APIView):
             "moves": why["moves"],
             "history": selectors_boxes.box_history(box)[:HISTORY_MOST],
         }
-        return Response(BoxDetailSerializer(answer, context={"cabinet": machine.cabinet}).data)
+        return Response(BoxDetailSerializer(answer, context={"cabinet": cabinet}).data)

@@ -4,8 +4,10 @@ Where a public program differs from its own description, both stand here: the do
 """
 
 from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
+from learning.machines.q_learning import QRule
 from learning.machines.rule import (
     BoxSet,
     EmptyOpening,
@@ -17,16 +19,18 @@ from learning.machines.rule import (
     WhenEmpty,
 )
 
+RuleT = TypeVar("RuleT", Rule, QRule)
+
 
 @dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Generic[RuleT]):
     """A rule with a name, what it is in one sentence, and where it comes from."""
 
     slug: str
     name: str
     summary: str
     source: str
-    rule: Rule
+    rule: RuleT
 
 
 _MATCHBOX_AI = "matchbox-ai, a TypeScript engine"
@@ -56,7 +60,7 @@ _HEXAPAWN_RL = Rule(
     open_boxes=OpenBoxes.WHEN_MET,
 )
 
-PRESETS: dict[str, Preset] = {
+PRESETS: dict[str, Preset[Rule]] = {
     preset.slug: preset
     for preset in (
         Preset(
@@ -163,6 +167,38 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }
+
+Q_PRESETS: dict[str, Preset[QRule]] = {
+    "romgon-q": Preset(
+        "romgon-q",
+        "Q-learning",
+        "For Romgon: a value for every move it has tried. Now and then it tries something new, less and less often.",
+        "C. Watkins, Learning from delayed rewards (1989); the constants of Romgon's rules",
+        QRule(),
+    ),
+    "romgon-q-curious": Preset(
+        "romgon-q-curious",
+        "Q-learning, curious",
+        "For Romgon: the same, but it begins by trying anything, and becomes serious within six hundred games.",
+        "As Q-learning; the other end of exploring is ours",
+        QRule(epsilon=1.0),
+    ),
+}
+"""Those of machines that keep values, for games whose positions are too many for boxes."""
+
+
+ALL_PRESETS: dict[str, Preset[Any]] = {**PRESETS, **Q_PRESETS}
+
+
+def presets_of(game: Game[Any, Any]) -> dict[str, Preset[Rule]] | dict[str, Preset[QRule]]:
+    """The presets that fit a game."""
+    return PRESETS if Rule.fits(game) else Q_PRESETS if QRule.fits(game) else {}
+
+
+def preset_named(slug: str) -> Preset[Rule] | Preset[QRule] | None:
+    """The preset with this slug, of whatever kind; ``None`` if there is none."""
+    return ALL_PRESETS.get(slug)
+
 
 DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
 """Which preset a first-player and a second-player machine get when nobody says otherwise."""

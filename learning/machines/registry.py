@@ -1,8 +1,35 @@
-"""The machines of the house: what a new site trains at its first start. A new one is an entry here."""
+"""The kinds of machine there are, and the machines of the house, which a new site trains at its first start.
 
+A new kind is a module beside this one and a line in ``RULES``; a new machine of the house is an entry in ``HOUSE``.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from games.rules.base import Side
+from learning.machines.q_learning import QRule
+from learning.machines.rule import Rule, RuleError
+
+AnyRule = Rule | QRule
+
+RULES: dict[str, type[Rule] | type[QRule]] = {rule.kind: rule for rule in (Rule, QRule)}
+"""By kind. Which kind of learner a machine is follows from its rule; one that does not say keeps beads in boxes."""
+
+
+def rule_read(data: object) -> AnyRule:
+    """The rule that a JSON object describes, of the kind that it names.
+
+    Raises:
+        RuleError: there is no such kind, or a field is wrong; it is named.
+    """
+    if not isinstance(data, Mapping):
+        raise RuleError("rule", "must be an object with named fields")
+    kind = data.get("kind", Rule.kind)
+    if not isinstance(kind, str) or kind not in RULES:
+        raise RuleError("kind", f"must be one of {', '.join(RULES)}, not {kind!r}")
+    if kind == Rule.kind:
+        data = {name: value for name, value in data.items() if name != "kind"}
+    return RULES[kind].from_json(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +40,8 @@ class HouseMachine:
     name: str
     description: str
     game: str
-    side: Side
+    side: Side | None
+    """``None``: either."""
     preset: str
     opponent: str
     n_games: int
@@ -67,9 +95,21 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=20,
         seed=1962,
     ),
+    # Its games are long: so many take a few seconds, and so does trying it out.
+    HouseMachine(
+        slug="romgon-q",
+        name="Q",
+        description="It keeps a value for every move it has tried, on either side, and learns from every game.",
+        game="romgon",
+        side=None,
+        preset="romgon-q",
+        opponent="easy",
+        n_games=100,
+        seed=1989,
+    ),
 )
 
 
 def house_machine(game: str, side: Side) -> HouseMachine | None:
     """The house's machine for a side of a game, if there is one."""
-    return next((machine for machine in HOUSE if machine.game == game and machine.side is side), None)
+    return next((one for one in HOUSE if one.game == game and one.side in (side, None)), None)

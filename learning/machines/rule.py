@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from functools import cache
 from types import UnionType
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_type_hints
+
+from games.rules.base import Game
 
 MAX_BEADS = 1 << 27
 """No slot ever holds more beads than this, cap or no cap: the sum over a box must stay below 2**32."""
@@ -92,6 +94,8 @@ class Rule:
         RuleError: a field is out of range or contradicts another; the field is named.
     """
 
+    kind: ClassVar[str] = "boxes"
+
     initial: tuple[int, ...] = (4, 3, 2, 1)
     initial_by: InitialBy = InitialBy.MOVE_NUMBER
     win: int = 3
@@ -133,6 +137,11 @@ class Rule:
             raise RuleError("cap", "the winning move is set to the cap, so there must be one")
         if self.merge_symmetric_moves and not self.reduce_symmetry:
             raise RuleError("merge_symmetric_moves", "needs reduce_symmetry: raw positions have no symmetric moves")
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game."""
+        return game.takes_boxes
 
     @property
     def highest(self) -> int:

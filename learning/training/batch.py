@@ -10,8 +10,11 @@ from learning.machines.rule import FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.opponents.base import Opponent
 from learning.training.episodes import Tally
 from learning.training.memory import Memory
-from learning.training.open_memory import AnyMemory, OpenMemory, train_open
+from learning.training.open_memory import OpenMemory, train_open
+from learning.training.q_episodes import QMemory, train_values
 from learning.training.tables import course_compile
+
+AnyMemory = Memory | OpenMemory | QMemory
 
 
 def rule_words(rule: Rule) -> RuleWords:
@@ -33,6 +36,8 @@ def rule_words(rule: Rule) -> RuleWords:
 
 def train(memory: AnyMemory, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
     """Play and learn ``n_games`` against a fixed opponent; ``memory`` and ``rng`` are updated in place."""
+    if isinstance(memory, QMemory):
+        return train_values(memory, opponent, n_games, rng)
     if isinstance(memory, OpenMemory):
         return train_open(memory, opponent, n_games, rng)
     table = memory.table
@@ -67,13 +72,19 @@ def train_against_machine(
 ) -> Tally:
     """Play ``n_games`` between two machines of opposite sides; the learner's tally. Everything is updated in place.
 
+    Machines that keep values have no side: a coin decides in every game, and one may play itself.
+
     Raises:
         ValueError: both play the same side, or they do not see boards alike.
     """
+    if isinstance(learner, QMemory):
+        assert isinstance(opponent, QMemory), "both play the same game"
+        return train_values(learner, opponent, n_games, rng, opponent_learns=opponent_learns)
     if isinstance(learner, OpenMemory):
         assert isinstance(opponent, OpenMemory), "both play the same game"
         opponent.machine.learns = opponent_learns
         return train_open(learner, opponent, n_games, rng)
+    assert isinstance(learner, Memory)
     assert isinstance(opponent, Memory), "both play the same game"
     graph = learner.table.graph
     if opponent.table.graph is not graph:

@@ -16,7 +16,7 @@ from learning.machines.menace import Menace, Result
 from learning.machines.rule import Rule
 from learning.opponents.base import Opponent
 from learning.training.episodes import Episode, Tally, play_episode
-from learning.training.memory import Memory, TouchedBox
+from learning.training.memory import TouchedBox
 from learning.training.sampled import Sampled, sample
 
 Fetch = Callable[[str], tuple[Sequence[int], Sequence[int]] | None]
@@ -103,9 +103,6 @@ class OpenMemory:
             return play_episode(frozen, opponent, rng)[0].result
 
         return sample(play, n_games)
-
-
-AnyMemory = Memory | OpenMemory
 
 
 def train_open(learner: OpenMemory, opponent: Opponent | OpenMemory, n_games: int, rng: Random) -> Tally:

@@ -24,6 +24,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
     """Choose paper and size; with them chosen, the sheets themselves."""
     try:
         machine = machine_for(request.user, machine_id)
+        machine.learning_rule  # noqa: B018  # whoever has no boxes is refused
     except PlayError as error:
         return render(request, "404.html", {"reason": str(error)}, status=404)
     form = PrintForm(request.GET if "paper" in request.GET else None)

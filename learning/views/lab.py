@@ -17,7 +17,7 @@ from learning import selectors, selectors_boxes, selectors_strength, services
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.forms import MachineDetailsForm, MachineForm, rule_to_form
-from learning.machines.presets import PRESETS
+from learning.machines.presets import ALL_PRESETS, PRESETS
 from learning.models import Machine
 from learning.views.pages import lesson_line
 from learning.views.runs import not_found, refused
@@ -40,7 +40,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
             return redirect(machine)
     context = {
         "form": form,
-        "presets": PRESETS.values(),
+        "presets": ALL_PRESETS.values(),
         "rules": {slug: rule_to_form(preset.rule) for slug, preset in PRESETS.items()},
     }
     return render(request, "learning/machine_new.html", context)
@@ -129,6 +129,8 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
+    if machine.keeps_values:
+        return redirect("values", machine.pk)
     first, last = selectors.lesson_span(machine)
     packed = selectors_boxes.box_gallery(machine)
     context = {
@@ -170,6 +172,8 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
+    if machine.keeps_values:
+        return redirect("values", machine.pk)
     start = machine.rules.encode(machine.rules.initial_position())
     asked = request.GET.get("position", "").strip() or start
     wants_json = request.headers.get("Accept", "").startswith("application/json")

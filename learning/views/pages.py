@@ -32,6 +32,7 @@ from learning.models import Lesson, LessonKind, Machine
 from learning.opponents.registry import UNIFORM, opponent_at
 from learning.selectors_experiments import experiments_about
 from learning.selectors_strength import STRENGTH_OPPONENTS
+from learning.views.values import machine_values_page
 
 LOBBY_MACHINES = 12
 HISTORY_PAGE = 50
@@ -60,6 +61,9 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return _not_found(request, error)
+    recent = [lesson_line(lesson) for lesson in selectors.lesson_list_recent(machine)]
+    if machine.keeps_values:
+        return machine_values_page(request, machine, recent)
     wall = selectors_boxes.box_wall(machine)
     n_boxes, n_beads = selectors_boxes.box_totals(machine, wall)
     learns_for_us = machine.learns and is_master(request.user, machine)
@@ -81,8 +85,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "n_boxes": n_boxes,
             "n_hung": len(wall["boxes"]),
             "game": machine.game,
-            "role": machine.rules.layout.roles[machine.side],
-            "other_role": machine.rules.layout.roles[Side(machine.side).other],
+            "other_role": machine.rules.layout.roles[machine.cabinet.side.other],
         },
         "strength": selectors_strength.machine_strength(machine),
         "packed": wall,
@@ -93,7 +96,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "is_public": machine.is_public,
         "runs": selectors_runs.run_list_open(machine),
         "partners": selectors.opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
-        "recent": [lesson_line(lesson) for lesson in selectors.lesson_list_recent(machine)],
+        "recent": recent,
         "experiments": experiments_about(machine.preset),
     }
     return render(request, "learning/machine.html", context)

@@ -20,12 +20,14 @@ from learning.access import is_master, machine_for, machines_visible, run_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError, NotYourMachineError, RunNotFoundError
 from learning.forms import SeedForm, StageFormSet, seed_new
 from learning.models import Machine, TrainingRun
+from learning.selectors_strength import STRENGTH_OPPONENTS_VALUES
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""
 CURVE_AGAINST = {
     "random": "Random play",
     "win_block": "Win or block",
+    "medium": "Medium engine",
     "perfect": "Perfect play",
     "worst": "Its worst enemy",
 }
@@ -111,6 +113,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
         "exact": run.machine.rules.enumerable,
+        "keeps_values": run.machine.keeps_values,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
     }
@@ -207,13 +210,16 @@ def run_line(run: TrainingRun) -> dict[str, Any]:
 def _against_first(run: TrainingRun) -> str:
     """The opponent whose curve is shown at first: the one it trains against, where the curve has it."""
     slugs = [stage.opponent.replace("-", "_") for stage in run.stages.all()]
-    return next((slug for slug in slugs if slug in CURVE_AGAINST), "random")
+    return next((slug for slug in slugs if slug in _against(run.machine)), "random")
 
 
 def _against(machine: Machine) -> dict[str, str]:
     """Those whom a machine's curve is measured against; a game too large for exact play has no perfect player."""
+    if machine.keeps_values:
+        return {slug: CURVE_AGAINST[slug] for slug in STRENGTH_OPPONENTS_VALUES}
     sampled = ("random", "win_block")
-    return {slug: name for slug, name in CURVE_AGAINST.items() if machine.rules.enumerable or slug in sampled}
+    exact = [slug for slug in CURVE_AGAINST if slug != "medium"]
+    return {slug: CURVE_AGAINST[slug] for slug in (exact if machine.rules.enumerable else sampled)}
 
 
 def _text(cell: str) -> str:

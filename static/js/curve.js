@@ -12,7 +12,7 @@ const { uPlot } = window;
 
 export const RESULTS = ["win", "draw", "loss"];
 export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
-export const AGAINST = { random: "random play", win_block: "win or block", perfect: "perfect play", worst: "its worst enemy" };
+export const AGAINST = { random: "random play", win_block: "win or block", medium: "the medium engine", perfect: "perfect play", worst: "its worst enemy" };
 const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
 const DOTTED = [1.5, 4.5];
 const Z = 1.959963984540054;

@@ -15,6 +15,7 @@ import { Offers } from "./offers.js";
 import { moveName, OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
 import { Socket } from "./socket.js";
+import { keepsValues, showValues } from "./values.js";
 import { errorWords, figure, percent, sentence } from "./words.js";
 
 const PATIENCE_MS = 45_000;
@@ -184,12 +185,13 @@ const shownDraw = (now) => {
 
 /** Shows the box of each machine at the board; `fresh` is the draw that has just been made, if one was: its bead rolls. */
 function showBoxes(now, fresh = null) {
-  const owners = now.seats.filter((seat) => seat.machine);
+  const owners = now.seats.filter((seat) => seat.machine && !keepsValues(seat.machine));
   const shown = shownDraw(now);
   const isPair = owners.length > 1;
   at("box-sheet").hidden = !owners.length;
   at("box-sheet").classList.toggle("two-boxes", isPair);
-  at("no-box").hidden = owners.length > 0 || now.status === "waiting" || !game.boxes;
+  at("no-box").hidden = owners.length > 0 || now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
+  showValues(now, at("values"));
   at("box-of-2").hidden = !isPair;
   at("box-owner").hidden = !isPair;
   showSummary(now, shown);
@@ -446,11 +448,11 @@ function showLesson(now) {
   lessonOf = key;
   at("lesson-words").textContent = isTold ? learning.lessons.map((lesson) => lesson.sentence).join(" ") : "";
   at("changes").replaceChildren(...(isTold ? lessonItems(learning, (ply) => lookAt(ply, { opens: true })) : []));
-  at("no-changes").hidden = !isTold || learning.changes.length > 0;
+  at("no-changes").hidden = !isTold || learning.changes.length > 0 || Boolean(learning.values);
   if (!isTold) return;
   at("lesson-title").textContent = learning.lessons.length > 1 ? "What the machines learnt" : "What the machine learnt";
   at("lesson-links").replaceChildren(...learning.lessons.flatMap(({ machine }, number) => [
-    number ? " · " : "", html("a", { href: machine.url }, learning.lessons.length > 1 ? `All boxes of ${machine.name}` : "See all its boxes")]));
+    number ? " · " : "", html("a", { href: machine.url }, learning.lessons.length > 1 ? `All boxes of ${machine.name}` : learning.values ? "See the machine" : "See all its boxes")]));
 }
 
 /** Two machines can go on by themselves, thousands of games: a training run, for whoever may train one of them. */

@@ -9,6 +9,8 @@ const note = document.getElementById("own-rule-note");
 
 /** Puts a preset's values into the fields. */
 function fill(rule) {
+  // A rule of another kind has none of these fields.
+  if (!rule) return tell();
   for (const [name, value] of Object.entries(rule)) {
     const field = form.elements[name];
     if (field.type === "checkbox") field.checked = value;

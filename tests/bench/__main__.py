@@ -13,7 +13,7 @@ from pathlib import Path
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
-from tests.bench import ai, exact_strength, learning_speed, romgon, stored, warm_start
+from tests.bench import ai, exact_strength, learning_speed, romgon, stored, values, warm_start
 from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "page-of-boxes": stored.page_of_boxes,
     "romgon-engine": romgon.engine,
     "romgon-levels": romgon.levels,
+    "million-values": values.a_million_entries,
     "advice": ai.advice_and_live_moves,
 }
 

@@ -207,7 +207,7 @@ class TestDatabase:
 def test_the_audit_finds_a_bead_without_a_cause(capsys: pytest.CaptureFixture[str]) -> None:
     learner = trained(machine())
     call_command("audit")
-    assert "289 boxes add up" in capsys.readouterr().out
+    assert "289 boxes add up, and 0 values" in capsys.readouterr().out
     box = learner.boxes.all()[0]
     box.beads[0] += 1
     box.save()

@@ -152,6 +152,12 @@ def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]
     return tuple(map(_move, boards.legal(_array(board), int(side), _flags(options)).tolist()))
 
 
+def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float]]:
+    """Every legal action in canonical order, and the static value of the board after it for ``side``."""
+    actions, values = boards.prospects(_array(board), int(side), _flags(options))
+    return [(_move(action), value / 2) for action, value in zip(actions.tolist(), values.tolist(), strict=True)]
+
+
 def terms(board: Board, me: Side, options: Options = CORE) -> Terms:
     """The terms of the evaluation, by the compiled one."""
     return Terms(*(value / 2 for value in boards.terms(_array(board), int(me), _flags(options))))

@@ -349,3 +349,25 @@ def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, in
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     return weigh(cells, sets, me, options)
+
+
+@kernel
+def prospects(board: NDArray[np.uint8], side: int, options: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Every legal action in canonical order, ``(n,)``, and what the board after it is worth to ``side``, ``(n,)``."""
+    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
+    load(board, cells, sets)
+    actions = np.empty(MAX_ACTIONS, np.int32)
+    n = 0
+    for index in range(generate(cells, sets, side, options, actions)):
+        if is_legal(cells, sets, side, options, actions[index]):
+            actions[n] = actions[index]
+            n += 1
+    values = np.empty(n, np.int64)
+    for index in range(n):
+        action = actions[index]
+        before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+        code = cells[action & 63]
+        other = do(cells, sets, side, action)
+        values[index] = evaluate(cells, sets, side, options)
+        undo(cells, sets, action, code, other, before)
+    return actions[:n].copy(), values

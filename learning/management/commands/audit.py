@@ -1,21 +1,24 @@
-"""``manage.py audit``: proves that every bead has a cause."""
+"""``manage.py audit``: proves that every bead and every value has a cause."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from learning.models import Box
+from learning.models import Box, Value
 from learning.selectors_boxes import ledger_errors
+from learning.selectors_values import value_errors
 
 
 class Command(BaseCommand):
-    """Check the ledger of beads."""
+    """Check the ledgers of beads and values."""
 
-    help = "Checks that the beads of every box are those it was laid out with plus every recorded change."
+    help = "Checks that every box and every value is what it began with plus every recorded change."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print how many boxes were checked, or fail and name those that are wrong."""
+        """Print how many boxes and values were checked, or fail and name those that are wrong."""
         wrong = ledger_errors()
         if wrong:
             raise CommandError(f"{len(wrong)} boxes do not add up, by id: {', '.join(map(str, wrong[:20]))}")
-        self.stdout.write(f"{Box.objects.count():,} boxes add up")
+        if off := value_errors():
+            raise CommandError(f"{len(off)} values do not add up, by id: {', '.join(map(str, off[:20]))}")
+        self.stdout.write(f"{Box.objects.count():,} boxes add up, and {Value.objects.count():,} values")

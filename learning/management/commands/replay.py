@@ -12,6 +12,7 @@ from learning.exchange import native, recorded_games
 from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import MAX_BYTES, text_of
 from learning.machines.presets import PRESETS
+from learning.machines.rule import Rule
 from learning.services import preset_rule
 from learning.training.replay import Pupil, RecordedGame, replay
 
@@ -36,8 +37,11 @@ class Command(BaseCommand):
             games = recorded_games.load(text_of(_content(options["games"])), game)
         except ExchangeError as error:
             raise CommandError(f"{options['games']}: {error}") from None
+        if not Rule.fits(game):
+            raise CommandError(f"{game.name} has too many positions for boxes, so no such machine can play it.")
+        rules = [preset_rule(game, preset) for preset in presets]
         first, second = (
-            Pupil.fresh(game, side, preset_rule(game, preset)) for side, preset in zip(Side, presets, strict=True)
+            Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True) if isinstance(rule, Rule)
         )
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):

@@ -1,0 +1,99 @@
+"""The player that moves for machines that keep values, in live matches, and lets them learn when one ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from games.models import Match, Seat
+from games.players import Choice, player_register
+from games.rules.base import Game, Outcome, Side
+from games.rules.romgon.rules import Romgon
+from learning import events
+from learning.machines.menace import Result
+from learning.machines.q_learning import Chosen, ValueStep
+from learning.machines.q_learning import Decision as Learnt
+from learning.models import Decision, LessonKind, Machine, MachineSeat
+from learning.players import VALUES, MachinePlayer, ply_random
+from learning.selectors import machine_in
+from learning.selectors_values import decision_positions, values_insight
+from learning.storage import lesson_open, machines_locked
+from learning.storage_values import steps_store, values_learner
+from learning.training.episodes import Tally
+
+
+class ValuesPlayer(MachinePlayer):
+    """A machine that keeps values, on either side. Only its learning needs the machine's lock."""
+
+    slug = VALUES
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return isinstance(game, Romgon)
+
+    def can_sit(self, seat: Seat, side: Side) -> bool:
+        return True
+
+    def choose(self, seat: Seat, position: Any) -> Choice:
+        machine = machine_in(seat)
+        if machine is None:  # deleted in the middle of the match: there is nobody left to move
+            return Choice(None)
+        chosen = values_learner(machine).choose(position, ply_random(seat))
+        return Choice(chosen.move, memo=(machine, chosen))
+
+    def follow(self, seat: Seat, position: Any, move: Any) -> None:
+        machine = machine_in(seat)
+        if machine is not None:
+            chosen = values_learner(machine).follow(position, move)
+            self.remember(seat, Choice(move, memo=(machine, chosen)))
+
+    def remember(self, seat: Seat, choice: Choice) -> None:
+        if choice.memo is None:
+            return
+        machine: Machine
+        chosen: Chosen
+        machine, chosen = choice.memo
+        Decision.objects.create(
+            machine=machine,
+            seat=seat,
+            ply=seat.match.n_plies,
+            key=chosen.decision.key,
+            chosen=chosen.index,
+            values=[one.value for one in chosen.candidates],
+            explored=chosen.explored,
+            epsilon=machine.epsilon or 0.0,
+        )
+
+    def finish(self, match: Match, outcome: Outcome) -> None:
+        seats = list(MachineSeat.objects.filter(seat__match=match).select_related("seat").order_by("seat__side"))
+        for machine in machines_locked({one.machine_id for one in seats}).values():
+            if machine.learns:
+                self._teach(match, machine, [one.seat for one in seats if one.machine_id == machine.pk], outcome)
+        for seat in match.seats.all():  # what has been read of the machines before is old now
+            seat._state.fields_cache.pop("machine_seat", None)
+
+    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+        return values_insight(match, seats)
+
+    def _teach(self, match: Match, machine: Machine, seats: list[Seat], outcome: Outcome) -> None:
+        """Let a machine learn from its seat, or from both where it has met itself: from the first side's first."""
+        learner, tally = values_learner(machine), Tally()
+        stored = list(Decision.objects.filter(seat__in=seats).order_by("ply"))
+        positions = decision_positions(match, {one.ply for one in stored})
+        taught: list[tuple[int, ValueStep]] = []
+        for seat in seats:
+            own = [one for one in stored if one.seat_id == seat.pk]
+            decisions = [Learnt(one.key, learner.keys(positions[one.ply])) for one in own]
+            result = Result.of(outcome, Side(seat.side))
+            taught += zip((one.ply for one in own), learner.learn(decisions, result), strict=True)
+            tally.add(result)
+        machine.epsilon = learner.epsilon
+        counts = (tally.wins, tally.draws, tally.losses)
+        lesson = lesson_open(machine, LessonKind.MATCH, match=match, tally=counts)
+        steps_store(machine, taught, lesson)
+        transaction.on_commit(lambda: events.boxes_changed(machine, []))
+
+
+def values_player_register() -> None:
+    """Make the player known to live matches; called when the app is ready."""
+    player_register(ValuesPlayer())

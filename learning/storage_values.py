@@ -1,0 +1,110 @@
+"""Between rows and the table of a machine that keeps values: reading single entries, storing those learnt, the ledger.
+
+Nothing here takes longer for a machine that owns more entries. Every function that writes must be called inside a
+transaction that holds the machine's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from django.db import connection
+
+from games.rules.romgon.rules import Romgon
+from learning.machines.q_learning import Fetch, QLearner, QRule, Values, ValueStep
+from learning.models import Lesson, Machine
+from learning.training.q_episodes import QMemory, TouchedValue
+
+
+def values_fetch(machine: Machine) -> Fetch:
+    """Reads entries of a machine by key."""
+    return partial(_fetch, machine.pk)
+
+
+def _fetch(machine_id: int, keys: Sequence[str]) -> dict[str, float]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, value FROM learning_value WHERE machine_id = %s AND key = ANY(%s)", [machine_id, list(keys)]
+        )
+        return dict(cursor.fetchall())
+
+
+def values_memory(machine: Machine) -> QMemory:
+    """The machine's memory, none of it read yet."""
+    return QMemory(values_learner(machine))
+
+
+def values_learner(machine: Machine) -> QLearner:
+    """The machine as it stands, ready to look at positions; it reads what it meets."""
+    game, rule = machine.rules, machine.any_rule
+    assert isinstance(game, Romgon), "such a rule fits no other game"
+    assert isinstance(rule, QRule), "only a machine that keeps values has them"
+    return QLearner(game, rule, Values(values_fetch(machine)), machine.epsilon, learns=machine.learns)
+
+
+def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson: Lesson) -> None:
+    """Store the entries that training touched, and the lesson's change of each."""
+    ids = _values_write(machine, touched)
+    rows = "".join(f"{lesson.pk}\t{ids[one.key]}\t{one.before!r}\t{one.after!r}\n" for one in touched)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY learning_valuechange (lesson_id, entry_id, before, after) FROM STDIN") as copy,
+    ):
+        copy.write(rows)
+
+
+def steps_store(machine: Machine, steps: Sequence[tuple[int, ValueStep]], lesson: Lesson) -> None:
+    """Store what a match taught, step by step: (ply, step) in the order in which they were learnt.
+
+    An entry met twice has two changes.
+    """
+    last = {step.key: step.after for _, step in steps}
+    visits = {key: sum(step.key == key for _, step in steps) for key in last}
+    ids = _values_write(machine, [TouchedValue(key, 0.0, last[key], visits[key]) for key in sorted(last)])
+    rows = "".join(f"{lesson.pk}\t{ids[s.key]}\t{ply}\t{s.before!r}\t{s.after!r}\n" for ply, s in steps)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
+    ):
+        copy.write(rows)
+
+
+def values_copy(original: Machine, copy: Machine) -> None:
+    """Give a machine that has none yet the values of another; its ledger begins with them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
+            " SELECT %s, key, value, value, 0 FROM learning_value WHERE machine_id = %s",
+            [copy.pk, original.pk],
+        )
+
+
+def values_forget(machine: Machine) -> None:
+    """Delete every value of a machine and its ledger. One statement each: they may be a million."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM learning_valuechange USING learning_lesson lesson"
+            " WHERE lesson_id = lesson.id AND lesson.machine_id = %s",
+            [machine.pk],
+        )
+        cursor.execute("DELETE FROM learning_value WHERE machine_id = %s", [machine.pk])
+
+
+def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str, int]:
+    """Update the rows of these entries, or insert them; the row's id by key."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_value AS entry (machine_id, key, start, value, n_visits)"
+            " SELECT %s, key, 0, value, visits FROM unnest(%s::text[], %s::float8[], %s::bigint[])"
+            " AS row (key, value, visits)"
+            " ON CONFLICT (machine_id, key) DO UPDATE"
+            " SET value = excluded.value, n_visits = entry.n_visits + excluded.n_visits RETURNING key, id",
+            [
+                machine.pk,
+                [one.key for one in touched],
+                [one.after for one in touched],
+                [one.visits for one in touched],
+            ],
+        )
+        return dict(cursor.fetchall())

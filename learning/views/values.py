@@ -1,0 +1,74 @@
+"""Pages of machines that keep values: the machine, and what it makes of a position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from games.exceptions import PlayError
+from games.selectors import game_view
+from learning import selectors, selectors_runs, selectors_values
+from learning.access import is_master, machine_for, machines_visible
+from learning.exceptions import BoxNotFoundError
+from learning.machines.presets import Q_PRESETS
+from learning.models import Machine
+from learning.selectors_strength import machine_strength
+from learning.views.runs import CURVE_AGAINST, not_found
+
+
+def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dict[str, Any]]) -> HttpResponse:
+    """The record of a machine that keeps values, how strong it was when last measured, and how it learns."""
+    preset = Q_PRESETS.get(machine.preset)
+    learns_for_us = machine.learns and is_master(request.user, machine)
+    context = {
+        "machine": {
+            **selectors.machine_brief(machine),
+            "side_name": machine.get_side_display(),
+            "description": machine.description,
+            "owner_name": machine.owner.get_username() if machine.owner else "",
+            "n_values": selectors_values.values_count(machine),
+            "rule_name": preset.name if preset else "a rule of its own",
+            "rule_source": preset.source if preset else "",
+            "rule_sentences": selectors.rule_sentences(machine.any_rule),
+        },
+        "game": game_view(machine.rules),
+        "roles": list(zip(machine.rules.layout.roles, machine.rules.layout.role_names, strict=True)),
+        "strength": [(CURVE_AGAINST[slug], found) for slug, found in machine_strength(machine).items()],
+        "is_master": is_master(request.user, machine),
+        "is_public": machine.is_public,
+        "runs": selectors_runs.run_list_open(machine),
+        "partners": selectors.opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
+        "recent": recent,
+    }
+    return render(request, "learning/machine_values.html", context)
+
+
+@require_GET
+def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """What the machine makes of a position that somebody walks to or types: every action with its value."""
+    try:
+        machine = machine_for(request.user, machine_id)
+        if not machine.keeps_values:
+            raise BoxNotFoundError(f"{machine.name} keeps beads in boxes, and no values.")
+    except PlayError as error:
+        return not_found(request, error)
+    game = machine.rules
+    start = game.encode(game.initial_position())
+    asked, problem = request.GET.get("position", "").strip() or start, ""
+    try:
+        view = selectors_values.position_values(machine, asked)
+    except BoxNotFoundError as error:
+        if request.headers.get("Accept", "").startswith("application/json"):
+            return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+        problem, view = str(error), selectors_values.position_values(machine, start)
+    context = {
+        "machine": selectors.machine_brief(machine),
+        "view": view,
+        "asked": asked,
+        "problem": problem,
+        "is_start": view["position"] == start,
+    }
+    return render(request, "learning/values.html", context, status=404 if problem else 200)

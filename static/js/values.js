@@ -1,0 +1,47 @@
+/** What a machine that keeps values thought of its last move, and what the game changed: two tables from the state. */
+
+import { html } from "./dom.js";
+import { percent } from "./words.js";
+
+const digits = (n, places) => `${n < 0 ? "−" : ""}${Math.abs(n).toFixed(places)}`;
+const cell = (words) => html("td", { class: "figure" }, words);
+
+/** Whether it is a machine of this kind: only such a one explores. */
+export const keepsValues = (machine) => Boolean(machine) && typeof machine.epsilon === "number";
+
+/** Fills the section of the match page, or hides it where nobody in the game keeps values. */
+export function showValues(now, section) {
+  const machine = now.seats.map((seat) => seat.machine).find(keepsValues);
+  section.hidden = !machine;
+  if (!machine) return;
+  const { thought, changes } = now.learning?.values ?? { thought: null, changes: [] };
+  section.querySelector("[data-values=words]").textContent = words(machine, thought);
+  section.querySelector("[data-values=thought]").replaceChildren(...(thought ? [thoughtTable(thought)] : []));
+  section.querySelector("[data-values=changes]").replaceChildren(...(changes.length ? [changesTable(changes)] : []));
+  section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
+}
+
+function words(machine, thought) {
+  if (!thought) return `${machine.name} has not moved yet. It will play the greatest sum of what it has learnt and the outlook after the move.`;
+  const played = thought.candidates.find((one) => one.chosen);
+  if (thought.explored) return `It tried something: ${played.name}. It does so in ${percent(thought.epsilon)} of its moves.`;
+  return `It played ${played.name}, out of ${thought.n_candidates} moves.`;
+}
+
+function thoughtTable(thought) {
+  return html("table", { class: "figure exact" },
+    html("caption", {}, "What it thought of its last move, the best first"),
+    html("thead", {}, html("tr", {}, ...["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"].map((name) => html("th", { scope: "col" }, name)))),
+    html("tbody", {}, ...thought.candidates.map((one) => html("tr", {},
+      html("th", { scope: "row" }, one.name, one.chosen ? html("span", { class: "tag" }, "played") : null),
+      cell(digits(one.value, 4)), cell(digits(one.outlook, 3)), cell(digits(one.total, 4))))));
+}
+
+function changesTable(changes) {
+  return html("details", {}, html("summary", {}, "Every value that changed"),
+    html("table", { class: "figure exact" },
+      html("caption", {}, "What the game taught"),
+      html("thead", {}, html("tr", {}, ...["Move", "Before", "After"].map((name) => html("th", { scope: "col" }, name)))),
+      html("tbody", {}, ...changes.map((one) => html("tr", {},
+        html("th", { scope: "row" }, `${one.ply + 1}. ${one.name}`), cell(digits(one.before, 4)), cell(digits(one.after, 4)))))));
+}

@@ -1,0 +1,108 @@
+"""A machine that keeps values with a million entries: its move, a learnt game, training, all as fast as with none."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from tests.bench.figures import Figure, spread
+from tests.bench.stored import site
+
+N_ENTRIES = 1_000_000
+N_MOVES = 60
+N_GAMES = 60
+
+
+def a_million_entries() -> Iterator[Figure]:
+    """Time the choice of a move, the storing of a learnt game and a run, with no entry and with a million."""
+    site()
+    from django.db import connection
+
+    from learning.services import machine_create
+
+    small, large = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large"))
+    with connection.cursor() as cursor:
+        # Keys as long as those of a game, and as many more entries as the machine would have after 28,000 games.
+        cursor.execute(
+            "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
+            " SELECT %s, lpad(to_hex(n * 2654435761 %% 4294967296), 8, '0') || '-' || n || '#' || %s, 0.1, 0.1, 1"
+            " FROM generate_series(1, %s) AS n",
+            [large.pk, "|".join(["0-0:swU"] * 14), N_ENTRIES],
+        )
+        cursor.execute("SELECT pg_total_relation_size('learning_value')")
+        size_mb = cursor.fetchone()[0] / 1e6
+        cursor.execute("ANALYZE learning_value")
+    yield Figure("a million values, with their index", f"{size_mb:,.0f} MB", "", None)
+    moves = {machine.pk: _moves(machine) for machine in (small, large)}
+    yield _compared("a live move that reads its values", moves[small.pk], moves[large.pk], "ms", 1.5)
+    games = {machine.pk: _learnt_games(machine) for machine in (small, large)}
+    yield _compared("a live game learnt and stored", games[small.pk], games[large.pk], "ms", 1.5)
+    rates = [_trained(machine) for machine in (small, large)]
+    yield Figure(
+        "training against easy, stored in chunks",
+        f"{rates[0]:.0f} games/s, with a million values {rates[1]:.0f}",
+        ">= 20 games/s",
+        min(rates) >= 20,
+    )
+
+
+def _compared(name: str, without: list[float], among: list[float], unit: str, most: float) -> Figure:
+    ratio = statistics.median(among) / statistics.median(without)
+    measured = f"{spread(without)} {unit}, with a million {spread(among)} {unit}"
+    return Figure(name, measured, f"at most {most} times", ratio <= most)
+
+
+def _moves(machine: Any) -> list[float]:
+    """Milliseconds of choosing at positions of a random game, each with a machine that has read nothing yet."""
+    from learning.kernels.random_source import RandomSource
+    from learning.storage_values import values_learner
+
+    game, rng = machine.rules, RandomSource(5)
+    position, seconds = game.initial_position(), []
+    while game.outcome(position) is None and len(seconds) < N_MOVES:
+        begin = time.perf_counter()
+        chosen = values_learner(machine).choose(position, rng)
+        seconds.append(1000 * (time.perf_counter() - begin))
+        actions = chosen.candidates
+        position = game.apply(position, actions[rng.below(len(actions))].move)
+    return seconds
+
+
+def _learnt_games(machine: Any) -> list[float]:
+    """Milliseconds of resigning against it after some moves: everything that the end of a match stores."""
+    from games.rules.base import Side
+    from games.selectors import room_get, room_view
+    from games.services import Person, match_play_move, match_resign, room_create
+
+    seconds = []
+    for _ in range(5):
+        who = Person(guest=uuid.uuid4())
+        seated = room_create(person=who, game="romgon", opponent="machine", machine=machine.slug, side=Side.FIRST)
+        for _ in range(10):
+            state = room_view(room_get(seated.room.code))
+            if state["status"] != "playing":
+                break
+            match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][-1])
+        if state["status"] == "playing":
+            begin = time.perf_counter()
+            match_resign(code=seated.room.code, person=who)
+            seconds.append(1000 * (time.perf_counter() - begin))
+    return seconds
+
+
+def _trained(machine: Any) -> float:
+    """Games a second of a run, its two samples taken apart."""
+    from learning import selectors_strength
+    from learning.runner import run_claim, run_execute
+    from learning.services import Stage, training_run_start
+
+    selectors_strength.SAMPLE_GAMES_VALUES = 1
+    run = training_run_start(machine=machine.slug, stages=[Stage("easy", N_GAMES)], seed=1, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    begin = time.perf_counter()
+    run_execute(claimed)
+    return N_GAMES / (time.perf_counter() - begin)

@@ -1,0 +1,353 @@
+"""Machines that keep values, stored: made, trained, taught by matches, audited, and refused where boxes are meant."""
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from games.rules.romgon.rules import Romgon
+from games.selectors import room_get, room_view
+from games.services import Person, match_resign, match_step, room_create, room_reset
+from learning import selectors_strength
+from learning.exceptions import MachineFileError, RuleRefusedError, TrainingRefusedError
+from learning.kernels.random_source import RandomSource
+from learning.machines.q_learning import QRule
+from learning.machines.rule import Rule
+from learning.models import Decision, Lesson, Machine, RunStatus, TrainingRun, Value, ValueChange
+from learning.opponents.registry import OPPONENTS
+from learning.runner import Pace, run_chunk, run_claim, run_execute
+from learning.selectors_exchange import machine_export
+from learning.selectors_runs import run_curve
+from learning.selectors_values import value_errors
+from learning.services import (
+    Stage,
+    machine_clone,
+    machine_create,
+    machine_delete,
+    machine_make,
+    machine_reset,
+    training_run_start,
+)
+from learning.training.q_episodes import QMemory, train_values
+from tests.factories import api_with, guest, play_out, user
+
+GAME = GAMES["romgon"]
+assert isinstance(GAME, Romgon)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 2)
+
+
+def learner(name: str = "Q", **fields: Any) -> Machine:
+    return machine_create(game="romgon", side=None, name=name, **fields)
+
+
+def stored(machine: Machine) -> dict[str, tuple[float, int]]:
+    return {key: (value, n) for key, value, n in machine.values.values_list("key", "value", "n_visits")}
+
+
+def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
+    run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+def trained(machine: Machine, games: int = 4, opponent: str = "easy") -> Machine:
+    run_execute(begun(machine, Stage(opponent, games)))
+    return Machine.objects.get(pk=machine.pk)
+
+
+def against(machine: Machine, who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> str:
+    asked = {"opponent": "machine", "machine": machine.slug, **options}
+    return room_create(person=who or guest(), game="romgon", side=side, **asked).room.code
+
+
+class TestMaking:
+    def test_it_plays_either_side_and_explores(self) -> None:
+        machine = learner()
+        assert (machine.side, machine.epsilon, machine.preset) == (None, 0.2, "romgon-q")
+        assert machine.get_side_display() == "plays either side"
+        assert machine.any_rule == QRule()
+
+    def test_each_kind_of_rule_is_refused_where_it_does_not_fit(self) -> None:
+        for ask in (
+            {"game": "romgon", "side": Side.FIRST, "rule": Rule()},
+            {"game": "romgon", "side": None, "preset": "michie-1961"},
+            {"game": "romgon", "side": Side.FIRST},
+            {"game": "hexapawn", "side": None, "preset": "romgon-q"},
+            {"game": "hexapawn", "side": None},
+        ):
+            with pytest.raises(RuleRefusedError):
+                machine_create(name="Q", **ask)  # type: ignore[arg-type]
+        assert not Machine.objects.exists()
+
+    def test_the_database_holds_no_machine_between_the_kinds(self) -> None:
+        for wrong in ({"side": 0}, {"epsilon": None}, {"epsilon": 1.5}):
+            with pytest.raises(IntegrityError), transaction.atomic():
+                Machine.objects.filter(pk=learner().pk).update(**wrong)
+
+
+class TestTraining:
+    def test_a_run_in_chunks_leaves_what_the_readable_machine_learns_in_one_go(self) -> None:
+        machine = learner()
+        run = begun(machine, Stage("easy", 4), Stage("medium", 4))
+        n_chunks = 0
+        while run.status == RunStatus.RUNNING:
+            # As another worker would take it up after a death: from the row, and nothing else.
+            run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1 + n_chunks % 2))
+            n_chunks += 1
+        alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
+        tally = train_values(alone, OPPONENTS["easy"], 4, rng) + train_values(alone, OPPONENTS["medium"], 4, rng)
+        machine.refresh_from_db()
+        assert stored(machine) == {one.key: (one.after, one.visits) for one in alone.touched()}
+        assert machine.epsilon == alone.epsilon
+        assert (machine.n_wins, machine.n_draws, machine.n_losses) == (tally.wins, tally.draws, tally.losses)
+        assert run.random_state == "{:016x}:{:016x}".format(*rng.words)
+        assert Lesson.objects.filter(machine=machine).count() == n_chunks == 6
+        assert value_errors() == []
+
+    def test_its_curve_is_a_sample_against_random_and_the_engine(self) -> None:
+        run = run_execute(begun(learner(), Stage("easy", 2)))
+        points = run_curve(run)
+        assert [point["games"] for point in points] == [0, 1, 2]
+        for point in points:
+            assert set(point["strength"]) == {"random", "medium"}
+            assert point["strength"]["random"]["games"] == 2
+
+    def test_it_plays_itself_and_learns_from_both_seats(self) -> None:
+        machine = learner()
+        run = run_execute(begun(machine, Stage(machine.slug, 2, learns=True)))
+        machine.refresh_from_db()
+        assert (run.games_done, machine.n_games) == (2, 4)
+        assert machine.n_wins == machine.n_losses
+        assert machine.epsilon == pytest.approx(0.2 * 0.995**4)
+        assert value_errors() == []
+
+    def test_two_machines_that_both_learn(self) -> None:
+        one, other = learner("One"), learner("Other")
+        run_execute(begun(one, Stage(other.slug, 2, learns=True)))
+        assert one.values.exists()
+        assert other.values.exists()
+        assert value_errors() == []
+        third = learner("Third")
+        run_execute(begun(one, Stage(third.slug, 1)))
+        assert not third.values.exists()
+
+    def test_a_player_that_depends_on_the_clock_is_no_teacher(self) -> None:
+        with pytest.raises(TrainingRefusedError, match="could not be repeated"):
+            begun(learner(), Stage("master", 1))
+
+    def test_whoever_cannot_play_it_is_no_teacher(self) -> None:
+        with pytest.raises(TrainingRefusedError):
+            begun(learner(), Stage("perfect", 1))
+
+
+class TestLiveMatches:
+    @pytest.mark.parametrize("side", Side)
+    def test_a_match_teaches_it_once_in_either_seat(self, side: Side) -> None:
+        machine, who = learner(), guest()
+        code = against(machine, who, side)
+        state = play_out(code, who)
+        machine.refresh_from_db()
+        assert machine.n_games == 1
+        assert machine.epsilon == pytest.approx(0.199)
+        lesson = machine.lessons.get()
+        decisions = Decision.objects.filter(machine=machine)
+        assert lesson.value_changes.count() == decisions.count() > 0
+        assert set(decisions.values_list("seat__side", flat=True)) == {side.other}
+        assert value_errors() == []
+        told = state["learning"]["values"]
+        assert len(told["changes"]) == decisions.count()
+        assert told["thought"]["ply"] == decisions.order_by("-ply")[0].ply
+        assert any(one["chosen"] for one in told["thought"]["candidates"])
+        assert state["learning"]["lesson"]["result"] in ("win", "draw", "loss")
+        assert room_view(room_get(code))["learning"] == state["learning"]
+
+    def test_what_it_learns_is_what_the_readable_machine_learns(self) -> None:
+        machine, who = learner(), guest()
+        play_out(against(machine, who), who)
+        values: dict[str, float] = {}
+        changes = list(ValueChange.objects.filter(lesson__machine=machine).select_related("entry").order_by("ply"))
+        decisions = list(Decision.objects.filter(machine=machine).order_by("ply"))
+        assert [change.entry.key for change in changes] == [one.key for one in decisions]
+        for change in changes[:-1]:
+            before = values.get(change.entry.key, 0.0)
+            assert change.before == before
+            values[change.entry.key] = change.after
+        machine.refresh_from_db()
+        reward = machine.n_wins - machine.n_losses
+        last = changes[-1]
+        assert last.after == last.before + 0.1 * (reward - last.before)
+        assert set(stored(machine)) == {one.key for one in decisions}
+
+    def test_a_resignation_teaches_too(self) -> None:
+        machine, who = learner(), guest()
+        code = against(machine, who, Side.SECOND)
+        match_resign(code=code, person=who)
+        machine.refresh_from_db()
+        assert (machine.n_wins, machine.values.count()) == (1, 1)
+        assert machine.values.get().value == pytest.approx(0.1)
+
+    def test_against_itself_it_learns_from_both_seats(self) -> None:
+        machine, who = learner(), guest()
+        code = room_create(person=who, game="romgon", first=machine.slug, second=machine.slug).room.code
+        state = match_step(code=code, person=who, plies=100)
+        while state["status"] == "playing":
+            state = match_step(code=code, person=who, plies=100)
+        machine.refresh_from_db()
+        assert machine.n_games == 2
+        assert machine.lessons.count() == 1
+        assert len(state["learning"]["lessons"]) == 2
+        assert value_errors() == []
+
+    def test_a_person_in_its_seat_teaches_a_copy(self) -> None:
+        machine, who = learner(), guest()
+        code = room_create(
+            person=who, game="romgon", opponent="random", takes_over=machine.slug, side=Side.FIRST, fresh=True
+        ).room.code
+        play_out(code, who)
+        copy = Machine.objects.get(copied_from=machine)
+        assert copy.n_games == 1
+        assert not Decision.objects.filter(machine=copy, explored=True).exists()
+        assert not machine.values.exists()
+
+    def test_a_rematch_may_swap_sides(self) -> None:
+        machine, who = learner(), guest()
+        code = against(machine, who)
+        state = match_resign(code=code, person=who)
+        assert state["can_swap"]
+        state = room_reset(code=code, person=who, swap=True)
+        assert state["ply"] == 1
+
+    def test_a_frozen_machine_plays_and_stays(self) -> None:
+        machine, who = learner(learns=False), guest()
+        state = play_out(against(machine, who), who)
+        assert not machine.values.exists()
+        assert not machine.lessons.exists()
+        assert "frozen" in state["learning"]["lesson"]["sentence"]
+
+    def test_a_move_costs_the_same_number_of_queries_whatever_it_owns(self) -> None:
+        counts = []
+        for games in (0, 3):
+            machine, who = learner(), guest()
+            if games:
+                trained(machine, games)
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                against(machine, who, Side.SECOND)
+            counts.append(len(queries))
+        assert counts[0] == counts[1]
+
+
+class TestTheWholeTable:
+    def test_a_copy_begins_where_the_original_stands(self) -> None:
+        machine = trained(learner())
+        copy = machine_clone(machine_id=machine.pk, name="Copy")
+        assert {key: value for key, (value, _) in stored(copy).items()} == {
+            key: value for key, (value, _) in stored(machine).items()
+        }
+        assert copy.epsilon == machine.epsilon
+        trained(copy, 2)
+        assert value_errors() == []
+
+    def test_reset_and_delete_leave_nothing(self) -> None:
+        owner = user()
+        machine = machine_make(user=owner, game="romgon", side=None, name="Q")
+        trained(machine)
+        again = machine_reset(user=owner, machine_id=machine.pk)
+        assert (again.epsilon, again.n_games, Value.objects.count(), ValueChange.objects.count()) == (0.2, 0, 0, 0)
+        trained(machine)
+        machine_delete(user=owner, machine_id=machine.pk)
+        assert not Value.objects.exists()
+
+    @pytest.mark.parametrize("column", ["value", "start"])
+    def test_the_audit_finds_what_has_no_cause(self, column: str) -> None:
+        trained(learner())
+        call_command("audit")
+        entry = Value.objects.order_by("pk")[0]
+        Value.objects.filter(pk=entry.pk).update(**{column: 0.5})
+        with pytest.raises(CommandError, match=str(entry.pk)):
+            call_command("audit")
+
+    def test_no_file_holds_it_yet(self) -> None:
+        with pytest.raises(MachineFileError, match="keeps values"):
+            machine_export(learner())
+
+
+class TestApi:
+    def test_it_is_made_shown_and_measured(self) -> None:
+        api = api_with(user(), "read", "train")
+        made = api.post("/api/machines", {"game": "romgon", "preset": "romgon-q", "name": "Mine"}, format="json")
+        assert made.status_code == 201, made.json()
+        body = made.json()
+        assert (body["side"], body["role"], body["epsilon"]) == (None, None, 0.2)
+        assert body["rule"]["kind"] == "q-learning"
+        own = {"game": "romgon", "rule": {"kind": "q-learning", "learning_rate": 0.5}}
+        assert api.post("/api/machines", own, format="json").json()["rule"]["learning_rate"] == 0.5
+        assert api.post("/api/machines", {"game": "romgon"}, format="json").json()["preset"] == "romgon-q"
+        for url in ("/api/machines", f"/api/machines/{body['id']}", f"/api/machines/{body['id']}/strength"):
+            assert api.get(url).status_code == 200
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            {"game": "romgon", "preset": "michie-1961"},
+            {"game": "romgon", "side": "black", "preset": "romgon-q"},
+            {"game": "hexapawn", "preset": "romgon-q"},
+            {"game": "romgon", "rule": {"kind": "q-learning", "epsilon": 2}},
+            {"game": "romgon", "rule": {"kind": "neural"}},
+            {"game": "romgon", "rule": {}},
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, ask: dict[str, Any]) -> None:
+        answer = api_with(user(), "train").post("/api/machines", ask, format="json")
+        assert answer.status_code == 400
+        assert not Machine.objects.exists()
+
+    def test_boxes_are_refused_with_a_sentence(self) -> None:
+        machine = learner()
+        api = api_with(None)
+        start = GAME.encode(GAME.initial_position())
+        for path in ("boxes", f"boxes/{start}"):
+            answer = api.get(f"/api/machines/{machine.pk}/{path}")
+            assert (answer.status_code, answer.json()["code"]) == (404, "no_boxes")
+        assert api.get(f"/api/machines/{machine.pk}/export").status_code == 400
+
+    def test_its_values_of_a_position(self) -> None:
+        machine = trained(learner())
+        start = GAME.encode(GAME.initial_position())
+        found = api_with(None).get(f"/api/machines/{machine.pk}/values/{start}").json()
+        assert len(found["moves"]) == 13
+        assert sum(one["best"] for one in found["moves"]) == 1
+        assert any(one["visits"] for one in found["moves"])
+        assert api_with(None).get(f"/api/machines/{machine.pk}/values/nonsense").status_code == 404
+
+
+def test_every_page_about_it_answers(client: Client) -> None:
+    owner = user()
+    machine = machine_make(user=owner, game="romgon", side=None, name="Mine")
+    client.force_login(owner)
+    assert client.get(machine.get_absolute_url()).status_code == 200
+    trained(machine)
+    page = client.get(machine.get_absolute_url()).content.decode()
+    assert "plays either side" in page.lower()
+    for path in ("edit", "reset", "delete", "train", "schedule", "values"):
+        assert client.get(f"/machines/{machine.pk}/{path}").status_code == 200, path
+    for path in ("boxes", "why", "print", "drawings"):
+        answer = client.get(f"/machines/{machine.pk}/{path}")
+        assert answer.status_code in (302, 404), path
+    for url in ("/", "/machines", f"/machines/compare?machine={machine.pk}", f"/runs/{machine.runs.get().pk}"):
+        assert client.get(url).status_code == 200, url
+    assert client.get(f"/play/romgon?machine={machine.pk}").status_code == 200
+    assert client.get(f"/runs/{machine.runs.get().pk}/curve.csv").status_code == 200
