@@ -8,8 +8,8 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("games", "0004_exhibitions_and_seats_taken_over"),
-        ("learning", "0005_experiment_runs"),
+        ("games", "0006_answers_that_take_time"),
+        ("learning", "0006_experiment_runs"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
