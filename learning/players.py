@@ -311,7 +311,9 @@ class HousePlayer(MachinePlayer):
             return None
         shared = min(names, key=len)
         name = shared if all(one.startswith(shared) for one in names) else " or ".join(names)
-        return Offer(name, "Matchboxes of the house. They learn from every game.")
+        if game.takes_boxes:
+            return Offer(name, "Matchboxes of the house. They learn from every game.")
+        return Offer(name, "The house's own. It remembers what moves were worth, and learns from every game.")
 
     def only_side(self, machine: str) -> Side | None:
         return None
