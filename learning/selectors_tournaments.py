@@ -138,7 +138,7 @@ def _result(pairing: Pairing) -> Result:
 
 
 def _ratings(tournament: Tournament, numbers: list[int], results: list[Result]) -> dict[int, Rating]:
-    key = f"ratings:{tournament.pk}:{tournament.version}:{len(results)}"
+    key = f"ratings:{tournament.pk}:{tournament.created_at.timestamp()}:{tournament.version}:{len(results)}"
     rated: dict[int, Rating] | None = cache.get(key)
     if rated is None:
         rated = ratings(numbers, results)
