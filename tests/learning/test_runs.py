@@ -103,11 +103,11 @@ def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> 
 def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     run = started(machine())
     monkeypatch.setitem(runner.OPPONENTS, "random", None)  # type: ignore[arg-type]
-    with pytest.raises(AttributeError):
+    with pytest.raises(AssertionError):
         tasks.training_run_execute(run.pk)
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
-    assert run.error.startswith("AttributeError")
+    assert run.error.startswith("AssertionError")
     assert run.finished_at is not None
 
 
