@@ -41,5 +41,5 @@ def game_get(slug: str) -> Game[Any, Any]:
     try:
         return GAMES[slug]
     except KeyError:
-        families = ", ".join(slug for slug, game in GAMES.items() if slug == game.family)
-        raise UnknownGameError(f"{slug!r} is not a game; known: {families}, and their variants") from None
+        usual = ", ".join(game.slug for game in GAMES.values() if game.slug == game.family)
+        raise UnknownGameError(f"{slug!r} is not a game; known: {usual}, and variants of these") from None
