@@ -32,7 +32,6 @@ export class Exhibition {
 
   /** A state has been shown: go on from it. */
   show(state, isHost) {
-    const isNew = this.state?.version !== state.version;
     this.state = state;
     const isGoing = state.exhibition && isHost && state.status === "playing";
     const focused = this.parts.tools.contains(document.activeElement);
@@ -40,8 +39,13 @@ export class Exhibition {
     if (!isGoing) {
       this.pause();
       if (focused) document.getElementById("again").focus();
-    } else if (this.isFinishing && isNew) this.#ask(MOST_PLIES);
+    } else if (this.isFinishing && this.asked !== state.version) this.#ask(MOST_PLIES);
     else if (this.isRunning) this.#later();
+  }
+
+  /** Whether what was asked for came after a move that was under way already: the next state shows it, and is gone on from. */
+  isOvertaken(code) {
+    return code === "stale_ply" && (this.isFinishing || this.isRunning);
   }
 
   /** Asks for no more moves; one that is under way still comes. */

@@ -62,8 +62,10 @@ export function receive({ type, data }) {
     else accept(data);
   }
   if (type === "error") {
-    exhibition.pause();
-    complain(errorWords(data));
+    if (!exhibition.isOvertaken(data.code)) {
+      exhibition.pause();
+      complain(errorWords(data));
+    }
     if (OUT_OF_DATE.has(data.code)) socket.rejoin();
   }
 }

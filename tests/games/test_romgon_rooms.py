@@ -16,7 +16,7 @@ from games.rules.registry import GAMES, family_games, game_with
 from games.rules.romgon.pieces import START, WHITE
 from games.rules.romgon.rules import Romgon
 from games.selectors import game_view
-from learning.exceptions import GameTooLargeError
+from learning.exceptions import RuleRefusedError
 from learning.opponents.registry import ENGINES
 from learning.services import machine_create
 from menace_site.processes import wait_until
@@ -68,7 +68,8 @@ class TestLevels:
     def test_the_lobby_offers_the_levels_and_nobody_who_cannot_play(self) -> None:
         for game in family_games("romgon"):
             offered = [opponent["slug"] for opponent in game_view(game)["opponents"]]
-            assert offered == ["human", "beginner", *FIVE]
+            house = ["menace"] if game.slug == "romgon" else []
+            assert offered == ["human", *house, "beginner", *FIVE]
         assert [one["slug"] for one in game_view(GAMES[NC])["opponents"]][-4:] == [
             "random", "win-block", "perfect", "perfect-fast",
         ]  # fmt: skip
@@ -83,8 +84,8 @@ class TestLevels:
             assert state["outcome"]["reason"] in romgon().reasons.values()
 
     def test_no_machine_has_boxes_for_it(self) -> None:
-        with pytest.raises(GameTooLargeError, match="Romgon has too many positions for boxes"):
-            machine_create(game="romgon", side=Side.FIRST, name="M")
+        with pytest.raises(RuleRefusedError, match="A machine of this kind cannot play Romgon"):
+            machine_create(game="romgon", side=Side.FIRST, name="M", preset="michie-1961")
 
 
 ENGINES_OF_OLD = {"random": "Random", "win-block": "Win or block", "perfect": "Perfect"}
