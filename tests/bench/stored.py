@@ -126,7 +126,7 @@ def _token() -> str:
     """A token of the staff, which may train the machines of the house."""
     from django.contrib.auth import get_user_model
 
-    from games.services import token_make
+    from games.services_tokens import token_make
 
     staff = get_user_model().objects.create_user(f"bench-{time.time_ns()}", is_staff=True)
     return token_make(user=staff, name="bench", scopes=("train",), lifetime=None)[1]
@@ -174,14 +174,15 @@ def storing_boxes() -> Iterator[Figure]:
             begin = time.perf_counter()
             memory = memory_load(machine)
             loaded.append(time.perf_counter() - begin)
-            before = memory.copy()
             memory.beads += 1
             memory.draws += 1
             begin = time.perf_counter()
             with transaction.atomic():
                 (machine,) = machine_lock(machine.pk)
                 lesson = lesson_open(machine, LessonKind.TRAINING, run=run)
-                assert len(boxes_store(machine, memory, before, lesson)) == n_boxes
+                touched = memory.touched()
+            boxes_store(machine, touched, lesson)
+            assert len(touched) == n_boxes
             stored.append(time.perf_counter() - begin)
     for what, seconds in (("storing", stored), ("laying out", laid_out[1:]), ("loading", loaded)):
         yield Figure(
