@@ -203,14 +203,29 @@ def rule_to_form(rule: Rule) -> dict[str, Any]:
     return {**rule.to_json(), "initial": ", ".join(map(str, rule.initial))}
 
 
+def game_label(game: Game[Any, Any]) -> str:
+    """The game as a list names it: variants of one name are told apart."""
+    return f"{game.name} {game.variant}".strip() if game.additions else game.name
+
+
+def machine_kinds() -> dict[str, str]:
+    """The kind of machine that plays a game, by the game's slug."""
+    fitting = {game.slug: next(iter(presets_of(game)), None) for game in GAMES.values()}
+    return {slug: ALL_PRESETS[preset].rule.kind for slug, preset in fitting.items() if preset}
+
+
 class MachineForm(PlainForm):
     """A new machine: a preset, or a rule of its own with every field."""
 
     game = forms.ChoiceField(
-        label="Game", choices=lambda: [(game.slug, game.name) for game in GAMES.values() if presets_of(game)]
+        label="Game", choices=lambda: [(game.slug, game_label(game)) for game in GAMES.values() if presets_of(game)]
     )
     side = forms.TypedChoiceField(
-        label="It plays", coerce=lambda side: Side(int(side)), choices=[(0, "first"), (1, "second")], initial=0
+        label="It plays",
+        coerce=lambda side: Side(int(side)),
+        choices=[(0, "first"), (1, "second")],
+        initial=0,
+        help_text="A machine without boxes plays either side, whatever is chosen here.",
     )
     name = forms.CharField(label="Its name", max_length=80)
     description = forms.CharField(
@@ -232,6 +247,16 @@ class MachineForm(PlainForm):
         for field in fields(Rule):
             self.fields[field.name] = _rule_field(field.name, hints[field.name])
             self.fields[field.name].initial = start[field.name]
+
+    def preset_groups(self) -> list[dict[str, Any]]:
+        """The presets by the kind of machine they make, each group with the games that such machines play."""
+        groups: dict[str, dict[str, Any]] = {}
+        for slug, kind in machine_kinds().items():
+            game = GAMES[slug]
+            group = groups.setdefault(kind, {"kind": kind, "games": [], "presets": presets_of(game).values()})
+            if slug == game.family:
+                group["games"].append(game.name)
+        return list(groups.values())
 
     def rule_groups(self) -> list[dict[str, Any]]:
         """The fields of the rule in their groups, each with its exact term."""

@@ -16,8 +16,8 @@ from games.selectors import game_view
 from learning import selectors, selectors_boxes, selectors_strength, services
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
-from learning.forms import MachineDetailsForm, MachineForm, rule_to_form
-from learning.machines.presets import ALL_PRESETS, PRESETS
+from learning.forms import MachineDetailsForm, MachineForm, machine_kinds, rule_to_form
+from learning.machines.presets import PRESETS
 from learning.models import Machine
 from learning.views.pages import lesson_line
 from learning.views.runs import not_found, refused
@@ -40,7 +40,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
             return redirect(machine)
     context = {
         "form": form,
-        "presets": ALL_PRESETS.values(),
+        "kinds": machine_kinds(),
         "rules": {slug: rule_to_form(preset.rule) for slug, preset in PRESETS.items()},
     }
     return render(request, "learning/machine_new.html", context)

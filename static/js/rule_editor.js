@@ -3,7 +3,9 @@
 import { pageData } from "./dom.js";
 
 const rules = pageData("rules");
+const kinds = pageData("kinds");
 const form = document.getElementById("machine-form");
+const USUAL = ["michie-1961", "michie-refill"];
 const own = form.elements.own_rule;
 const note = document.getElementById("own-rule-note");
 
@@ -31,7 +33,19 @@ function tell() {
   note.hidden = !own.checked;
 }
 
+/** Shows only what fits the chosen game: its presets and, where machines have boxes, the side and the rule's fields. */
+function offer() {
+  const kind = kinds[form.elements.game.value];
+  for (const part of form.querySelectorAll("[data-kind]")) part.hidden = part.dataset.kind !== kind;
+  const fitting = [...form.querySelectorAll(`[data-kind="${kind}"] [name=preset]`)].map(({ value }) => value);
+  if (fitting.includes(form.elements.preset.value)) return;
+  own.checked = false;
+  form.elements.preset.value = kind === "boxes" ? USUAL[form.elements.side.value] : fitting[0];
+  fill(rules[form.elements.preset.value]);
+}
+
 form.addEventListener("change", ({ target }) => {
+  if (target.name === "game") offer();
   if (target.name === "preset") {
     own.checked = false;
     fill(rules[target.value]);
@@ -45,8 +59,9 @@ let isChosen = own.checked || document.querySelector(".errorlist") !== null;
 form.addEventListener("input", ({ target }) => {
   if (target.name === "preset" || target.closest("[data-rule]")) isChosen = true;
   if (target.name !== "side" || isChosen) return;
-  form.elements.preset.value = target.value === "0" ? "michie-1961" : "michie-refill";
+  form.elements.preset.value = USUAL[target.value];
   fill(rules[form.elements.preset.value]);
 });
 if (own.checked) tell();
 else fill(rules[form.elements.preset.value]);
+offer();

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from games.rules.base import Side
-from learning.machines.presets import PRESETS
+from learning.machines.presets import PRESETS, Q_PRESETS
 from learning.models import Machine, RunStatus, TrainingRun
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_runs import run_curve
@@ -175,6 +175,26 @@ def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owne
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Strict")
     assert Machine.objects.get().learning_rule.loss == -2
+
+
+def test_the_presets_follow_the_game(page: Page, owner: Any) -> None:
+    page.goto("/machines/new")
+    preset, side = page.locator("[name=preset]:visible"), page.locator("#id_side")
+    expect(preset).to_have_count(len(PRESETS))
+    page.get_by_label("Game", exact=True).select_option("romgon")
+    expect(preset).to_have_count(len(Q_PRESETS))
+    expect(page.locator("[name=preset]:checked")).to_have_value("romgon-q")
+    expect(side).to_be_hidden()
+    expect(page.locator("#rule-details")).to_be_hidden()
+    page.get_by_label("Game", exact=True).select_option("hexapawn")
+    expect(page.locator("[name=preset]:checked")).to_have_value("michie-1961")
+    expect(side).to_be_visible()
+    page.get_by_label("Game", exact=True).select_option("romgon")
+    page.get_by_label("Its name").fill("Quentin")
+    page.locator("#make").click()
+    expect(page.locator("h1")).to_have_text("Quentin")
+    made = Machine.objects.get()
+    assert (made.game, made.preset, made.side) == ("romgon", "romgon-q", None)
 
 
 def test_the_buttons_of_a_machine_of_ones_own(page: Page, owner: Any) -> None:

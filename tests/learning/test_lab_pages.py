@@ -10,9 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
+from games.rules.registry import GAMES
 from learning import selectors_boxes, selectors_runs, selectors_strength
 from learning.forms import RULE_GROUPS, RULE_WORDS, rule_to_form
-from learning.machines.presets import PRESETS
+from learning.machines.presets import PRESETS, Q_PRESETS
 from learning.machines.rule import Rule, WhenEmpty
 from learning.models import Machine, RunStatus, TrainingRun
 from learning.selectors_boxes import ledger_errors
@@ -99,6 +100,34 @@ class TestMake:
         assert page.status_code == 200
         assert list(page.context["form"].errors) == [told]
         assert not Machine.objects.exists()
+
+    def test_presets_are_told_apart_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
+        page = client.get("/machines/new")
+        boxes, values = page.context["form"].preset_groups()
+        assert (boxes["games"], values["games"]) == (["Noughts and crosses", "Hexapawn"], ["Romgon"])
+        assert {preset.slug for preset in boxes["presets"]} == set(PRESETS)
+        assert {preset.slug for preset in values["presets"]} == set(Q_PRESETS)
+        for group in (boxes, values):
+            assert f'data-kind="{group["kind"]}"' in page.content.decode()
+        assert page.context["kinds"] == {
+            game.slug: "boxes" if game.takes_boxes else "q-learning" for game in GAMES.values()
+        }
+        labels = [label for _, label in page.context["form"].fields["game"].choices]
+        assert len(labels) == len(set(labels))
+
+    def test_a_preset_that_does_not_fit_is_refused_with_those_that_do(self, client: Client, owner: Any) -> None:
+        """As it happens to whoever has no JavaScript: the side is of no importance, the preset has to fit."""
+        for changed, fitting in (({"game": "romgon"}, "Q-learning, curious"), ({"preset": "romgon-q"}, "Michie 1961")):
+            page = client.post("/machines/new", new_machine(**changed))
+            assert list(page.context["form"].errors) == ["preset"]
+            assert (
+                f"Choose one of these: {'Q-learning' if 'game' in changed else 'Michie 1961'}" in page.content.decode()
+            )
+            assert fitting in page.context["form"].errors["preset"][0]
+        assert not Machine.objects.exists()
+        client.post("/machines/new", new_machine(game="romgon-flip", preset="romgon-q-curious", side="1"))
+        made = Machine.objects.get()
+        assert (made.game, made.side, made.preset, made.epsilon) == ("romgon-flip", None, "romgon-q-curious", 1.0)
 
     def test_no_more_than_the_quota(self, client: Client, owner: Any, settings: Any) -> None:
         settings.MACHINES_PER_ACCOUNT = 1
