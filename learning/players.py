@@ -33,6 +33,12 @@ def ply_random(seat: Seat) -> RandomSource:
     return RandomSource(seat.match.seed, seat.match.n_plies)
 
 
+def machines_reread(match: Match) -> None:
+    """Forget what has been read of a match's machines: they have learnt since."""
+    for seat in match.seats.all():
+        seat._state.fields_cache.pop("machine_seat", None)
+
+
 def _account(seat: Seat) -> Any:
     """The account that asks for the player in this seat, if it has one: of who sits in the match, else of the host."""
     person = Seat.objects.filter(match=seat.match, user__isnull=False).select_related("user").first()
@@ -189,8 +195,7 @@ class MachinePlayer(SeatPlayer):
         by_machine = {machine_seat.machine_id: machine_seat.seat for machine_seat in seats}
         for machine in machines_locked(by_machine).values():
             self._learn(match, machine, by_machine[machine.pk], outcome)
-        for seat in match.seats.all():  # what has been read of the machines before is old now
-            seat._state.fields_cache.pop("machine_seat", None)
+        machines_reread(match)
 
     def describe(self, seat: Seat) -> dict[str, Any] | None:
         machine = machine_in(seat)

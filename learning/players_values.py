@@ -9,13 +9,12 @@ from django.db import transaction
 from games.models import Match, Seat
 from games.players import Choice, player_register
 from games.rules.base import Game, Outcome, Side
-from games.rules.romgon.rules import Romgon
 from learning import events
 from learning.machines.menace import Result
-from learning.machines.q_learning import Chosen, ValueStep
+from learning.machines.q_learning import Chosen, QRule, ValueStep
 from learning.machines.q_learning import Decision as Learnt
 from learning.models import Decision, LessonKind, Machine, MachineSeat
-from learning.players import VALUES, MachinePlayer, ply_random
+from learning.players import VALUES, MachinePlayer, machines_reread, ply_random
 from learning.selectors import machine_in
 from learning.selectors_values import decision_positions, values_insight
 from learning.storage import lesson_open, machines_locked
@@ -29,7 +28,7 @@ class ValuesPlayer(MachinePlayer):
     slug = VALUES
 
     def plays(self, game: Game[Any, Any]) -> bool:
-        return isinstance(game, Romgon)
+        return QRule.fits(game)
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
         return True
@@ -69,8 +68,7 @@ class ValuesPlayer(MachinePlayer):
         for machine in machines_locked({one.machine_id for one in seats}).values():
             if machine.learns:
                 self._teach(match, machine, [one.seat for one in seats if one.machine_id == machine.pk], outcome)
-        for seat in match.seats.all():  # what has been read of the machines before is old now
-            seat._state.fields_cache.pop("machine_seat", None)
+        machines_reread(match)
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return values_insight(match, seats)

@@ -6,7 +6,8 @@ transaction that holds the machine's lock.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from django.db import connection
@@ -46,12 +47,7 @@ def values_learner(machine: Machine) -> QLearner:
 def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson: Lesson) -> None:
     """Store the entries that training touched, and the lesson's change of each."""
     ids = _values_write(machine, touched)
-    rows = "".join(f"{lesson.pk}\t{ids[one.key]}\t{one.before!r}\t{one.after!r}\n" for one in touched)
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY learning_valuechange (lesson_id, entry_id, before, after) FROM STDIN") as copy,
-    ):
-        copy.write(rows)
+    _changes_write(lesson, ((ids[one.key], None, one.before, one.after) for one in touched))
 
 
 def steps_store(machine: Machine, steps: Sequence[tuple[int, ValueStep]], lesson: Lesson) -> None:
@@ -60,14 +56,9 @@ def steps_store(machine: Machine, steps: Sequence[tuple[int, ValueStep]], lesson
     An entry met twice has two changes.
     """
     last = {step.key: step.after for _, step in steps}
-    visits = {key: sum(step.key == key for _, step in steps) for key in last}
+    visits = Counter(step.key for _, step in steps)
     ids = _values_write(machine, [TouchedValue(key, 0.0, last[key], visits[key]) for key in sorted(last)])
-    rows = "".join(f"{lesson.pk}\t{ids[s.key]}\t{ply}\t{s.before!r}\t{s.after!r}\n" for ply, s in steps)
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
-    ):
-        copy.write(rows)
+    _changes_write(lesson, ((ids[step.key], ply, step.before, step.after) for ply, step in steps))
 
 
 def values_copy(original: Machine, copy: Machine) -> None:
@@ -89,6 +80,16 @@ def values_forget(machine: Machine) -> None:
             [machine.pk],
         )
         cursor.execute("DELETE FROM learning_value WHERE machine_id = %s", [machine.pk])
+
+
+def _changes_write(lesson: Lesson, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
+    """Write a lesson's changes to the ledger: (the entry's id, ply, before, after), in the order of the chain."""
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
+    ):
+        for entry_id, ply, before, after in changes:
+            copy.write_row((lesson.pk, entry_id, ply, before, after))
 
 
 def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str, int]:
