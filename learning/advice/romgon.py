@@ -11,9 +11,11 @@ from games.rules.player import Random
 from games.rules.romgon.geometry import CELL, IDS
 from games.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, legal_moves
 from games.rules.romgon.pieces import BLACK, RHOMBUS, TYPE_NAMES, WHITE, Board, Piece, board_of, kind_of
-from games.rules.romgon.rules import board_outcome
+from games.rules.romgon.rules import Position, board_outcome
 from learning.advice.question import AdviceError, read_flip_mode, read_level, read_side, require
 from learning.engines.romgon.answers import LEVELS, Candidate, answer, terms
+from learning.machines import q_learning as values
+from learning.machines.q_learning import Chosen, QLearner
 
 SIDES = {"white": WHITE, "black": BLACK}
 KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
@@ -62,6 +64,34 @@ def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict
         "difficulty": question.level,
         "flipModeEnabled": question.options.flip,
         "depth": found.depth,
+    }
+
+
+def machine_answer(question: Question, machine: QLearner) -> dict[str, Any]:
+    """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
+
+    It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
+    """
+    board = question.board
+    chosen = machine.best(Position(board, question.side))
+    views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
+    move = None if chosen is None else views[chosen.index]
+    return {
+        "move": move,
+        "evaluation": 0 if move is None else move["evaluation"],
+        "candidateMoves": sorted(views, key=lambda view: -view["evaluation"]),
+        "difficulty": None,
+        "flipModeEnabled": question.options.flip,
+        "box": None,
+    }
+
+
+def _machine_view(board: Board, chosen: Chosen, one: values.Candidate) -> dict[str, Any]:
+    return {
+        **_candidate_view(board, Candidate(one.move, one.total)),
+        "probability": int(one.move == chosen.move),
+        "value": one.value,
+        "outlook": one.outlook / values.OUTLOOK,
     }
 
 

@@ -36,7 +36,9 @@ from learning.api import ai_schema
 from learning.engines.romgon.answers import LEVELS
 from learning.exceptions import MachineNotFoundError
 from learning.kernels.random_source import RandomSource
+from learning.models import Machine
 from learning.selectors_advice import machine_as_it_stands
+from learning.storage_values import values_learner
 
 ROMGON = "romgon"
 """The game that is meant where none is named."""
@@ -95,6 +97,8 @@ class AiMoveView(OpenView):
         game = _game(fields)
         if isinstance(game, Romgon):
             question = romgon.read_question(fields, game.options)
+            if fields.get("machine") is not None:
+                return _values_answer(_user(request), fields, question)
             return romgon.move_answer(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
         if fields.get("machine") is None:
             return any_game.move_answer(any_game.read_question(game, fields), rng)
@@ -167,11 +171,27 @@ def _machine_answer(user: Any, fields: dict[str, Any], game: Game[Any, Any], rng
     machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
     side = game.side_to_move(question.position)
     if machine.game != game.slug or (machine.side != side and not game.is_terminal(question.position)):
-        raise AdviceError("Invalid machine", f"{machine.name} {machine.get_side_display()} in {machine.rules.name}.")
-    return {
-        **any_game.machine_answer(question, machine_as_it_stands(machine, question.position), rng),
-        "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
-    }
+        raise AdviceError("Invalid machine", _what_it_plays(machine))
+    answer = any_game.machine_answer(question, machine_as_it_stands(machine, question.position), rng)
+    return {**answer, "machine": _machine_view(machine)}
+
+
+def _values_answer(user: Any, fields: dict[str, Any], question: romgon.Question) -> dict[str, Any]:
+    """What a machine that keeps values plays; of its values those of the legal actions are read, and no others."""
+    machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
+    if machine.game != Romgon(question.options).slug:
+        raise AdviceError("Invalid machine", _what_it_plays(machine))
+    return {**romgon.machine_answer(question, values_learner(machine)), "machine": _machine_view(machine)}
+
+
+def _what_it_plays(machine: Machine) -> str:
+    game = machine.rules
+    variant = f" {game.variant}" if game.additions and game.variant else ""
+    return f"{machine.name} {machine.get_side_display()} in {game.name}{variant}."
+
+
+def _machine_view(machine: Machine) -> dict[str, Any]:
+    return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
 
 
 def _machine_ref(ref: Any) -> str:

@@ -53,7 +53,7 @@ _QUESTION = _object(
         default="hard",
     ),
     machine={
-        "description": "The id or slug of a machine, which then draws a bead; not in Romgon.",
+        "description": "The id or slug of a machine: it draws a bead, or in Romgon plays what it thinks best.",
         "oneOf": [{"type": "integer"}, {"type": "string"}],
     },
 )
@@ -69,6 +69,8 @@ _ACTION = _object(
     move=_text("In other games than Romgon: the move as the game writes it."),
     name=_text("In other games than Romgon: the move in words."),
     probability={**_NUMBER, "description": "With a machine: the chance that it plays this."},
+    value={**_NUMBER, "description": "With a machine in Romgon: Q, what it has learnt of this action here."},
+    outlook={**_NUMBER, "description": "With a machine in Romgon: E/100. `evaluation` is the sum of the two."},
 )
 _ANSWER = _object(
     "The action to play, and how it compares.",
@@ -78,12 +80,19 @@ _ANSWER = _object(
     candidateMoves={
         "type": "array",
         "items": _ACTION,
-        "description": "Best first: up to five in Romgon, in other games every legal move.",
+        "description": "Best first: up to five in Romgon without a machine, else every legal move.",
     },
     difficulty={"type": "string", "nullable": True},
     flipModeEnabled=_FLAG,
     depth={"type": "integer", "description": "In Romgon: how many actions ahead the search has looked."},
-    box={"type": "object", "nullable": True, "description": "With a machine: the box that it opened."},
+    box={"type": "object", "nullable": True, "description": "With a machine: the box that it opened, if it has any."},
+    machine=_object(
+        "The machine that was asked.",
+        ["id", "name", "url"],
+        id={"type": "integer"},
+        name={"type": "string"},
+        url={"type": "string"},
+    ),
 )
 _EVALUATION = _object(
     "What the board is worth for the side that asks.",
@@ -148,6 +157,7 @@ _QUESTIONS = [
     _asked("Romgon, from the start", {"board": START_BOARD, "playerColor": "black", "difficulty": "hard"}),
     _asked("Noughts and crosses", {"game": "noughts-and-crosses", "board": "X...O....", "difficulty": "hard"}),
     _asked("A machine draws", {"game": "noughts-and-crosses", "board": ".........", "machine": "menace-first"}),
+    _asked("A machine plays Romgon", {"board": START_BOARD, "playerColor": "black", "machine": "romgon-q"}),
 ]
 _REFUSALS = {
     (400, JSON): _ERROR,

@@ -191,6 +191,11 @@ class Chosen:
         return Decision(self.candidates[self.index].key, tuple(one.key for one in self.candidates))
 
 
+def _best(candidates: tuple[Candidate, ...]) -> Chosen:
+    best = max(range(len(candidates)), key=lambda index: candidates[index].total)
+    return Chosen(candidates, best, explored=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ValueStep:
     """What a decision did to the value of its entry."""
@@ -242,8 +247,12 @@ class QLearner:
         candidates = self.candidates(position)
         if rng.below(_TICKETS) < self.epsilon * _TICKETS:
             return Chosen(candidates, rng.below(len(candidates)), explored=True)
-        best = max(range(len(candidates)), key=lambda index: candidates[index].total)
-        return Chosen(candidates, best, explored=False)
+        return _best(candidates)
+
+    def best(self, position: Position) -> Chosen | None:
+        """What it thinks best, ties canonically; ``None`` where there is no legal action."""
+        candidates = self.candidates(position)
+        return _best(candidates) if candidates else None
 
     def follow(self, position: Position, move: Move) -> Chosen:
         """What the machine remembers of a move that somebody else has made for it."""

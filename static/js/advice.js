@@ -45,13 +45,13 @@ function pieceFields(text) {
 }
 
 function question() {
-  const fields = { playerColor: chosen("side"), difficulty: byId("level").value };
+  const machine = byId("machine").value.trim();
+  const fields = { playerColor: chosen("side"), difficulty: byId("level").value, ...(machine && { machine }) };
   if (isRomgon()) {
     const placed = game.layout.cells.flatMap((cell, index) => (cells[index] ? [[cell.id, pieceFields(cells[index])]] : []));
     return { board: Object.fromEntries(placed), ...fields, flipModeEnabled: byId("flips").checked };
   }
-  const machine = byId("machine").value.trim();
-  return { game: game.slug, board: cells, ...fields, ...(machine && { machine }) };
+  return { game: game.slug, board: cells, ...fields };
 }
 
 function draw() {
@@ -103,7 +103,7 @@ function choose(slug) {
   byId("level").replaceChildren(...game.levels.map((level) => html("option", { value: level, selected: level === "hard" }, level)));
   byId("turning").hidden = !romgon;
   byId("flip-mode").hidden = !romgon;
-  byId("machine-field").hidden = romgon;
+  byId("machine").placeholder = romgon ? "romgon-q" : "menace-first";
   forget();
 }
 
@@ -114,6 +114,7 @@ function cellsOfMove(move) {
 }
 
 function worthWords(move) {
+  if (move.value !== undefined) return move.evaluation.toFixed(3); // of a machine that keeps values
   if (move.probability !== undefined) return percent(move.probability);
   if (move.evaluation === null) return "unknown";
   if (isRomgon()) return String(move.evaluation);
@@ -140,7 +141,7 @@ function list(moves, best) {
 function moveWords({ move, evaluation, candidateMoves, machine }) {
   if (!move) return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
   const what = move.name ?? move.notation;
-  if (machine) return `${machine.name} draws: ${what}.`;
+  if (machine) return `${machine.name} ${move.value === undefined ? "draws" : "plays"}: ${what}.`;
   if (isRomgon()) return `Play ${what}. It is worth ${evaluation}.`;
   return `Play ${what}. ${evaluation === null ? "Nobody knows what it is worth" : `It ${worthWords(move)}`}.`;
 }

@@ -1,0 +1,130 @@
+"""Advice by machines that keep values: what they think best, of every legal action; who may ask; what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from learning.api.ai_schema import START_BOARD
+from learning.machines.q_learning import OUTLOOK, action_key, entry_key
+from learning.models import Decision, Lesson, Machine, Value
+from learning.services import machine_create
+from tests.factories import api_with, house, user
+
+pytestmark = pytest.mark.django_db
+MOVE = "/api/ai/move"
+LONE = {"3-3": {"color": "white", "type": "rhombus"}, "6-5": {"color": "black", "type": "square"}}
+
+
+@pytest.fixture
+def learner() -> Machine:
+    return machine_create(game="romgon", side=None, name="Q", slug="q", preset="romgon-q-curious")
+
+
+def ask(status: int = 200, **fields: Any) -> dict[str, Any]:
+    body = {"board": START_BOARD, "playerColor": "black", **fields}
+    response = Client(enforce_csrf_checks=True).post(MOVE, json.dumps(body), content_type="application/json")
+    assert response.status_code == status, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def store(machine: Machine, **values: float) -> None:
+    """Values of actions from the start; the pieces of their keys are those of the start."""
+    start = machine.rules.initial_position()
+    keys = {action_key(move): entry_key(start.board, move) for move in machine.rules.legal_moves(start)}
+    Value.objects.bulk_create(
+        Value(machine=machine, key=keys[action.replace("_", "-")], start=value, value=value)
+        for action, value in values.items()
+    )
+
+
+def test_it_plays_what_it_thinks_best_and_shows_every_legal_action(learner: Machine) -> None:
+    untaught = ask(machine="q")
+    assert len(untaught["candidateMoves"]) == len(learner.rules.legal_moves(learner.rules.initial_position()))
+    assert all(view["value"] == 0 and view["evaluation"] == view["outlook"] for view in untaught["candidateMoves"])
+    store(learner, **{"2_7_3_6": 0.5, "4_7_4_6": -0.5})
+    for _ in range(5):  # it would try anything in a match, and here it never does
+        answer = ask(machine=learner.pk, difficulty="easy")
+        assert (answer["move"]["from"], answer["move"]["to"]) == ("2-7", "3-6")
+    move = answer["move"]
+    assert move == answer["candidateMoves"][0]
+    assert (move["value"], move["probability"]) == (0.5, 1)
+    assert move["evaluation"] == answer["evaluation"] == 0.5 + move["outlook"]
+    worth = [view["evaluation"] for view in answer["candidateMoves"]]
+    assert worth == sorted(worth, reverse=True)
+    assert sum(view["probability"] for view in answer["candidateMoves"]) == 1
+    assert (answer["difficulty"], answer["flipModeEnabled"], answer["box"]) == (None, False, None)
+    assert answer["machine"] == {"id": learner.pk, "name": "Q", "url": learner.get_absolute_url()}
+
+
+def test_the_outlook_is_the_value_of_the_board_after_the_action(learner: Machine) -> None:
+    after = {key: piece for key, piece in START_BOARD.items() if key != "4-7"} | {"4-6": START_BOARD["4-7"]}
+    worth = Client().post(
+        "/api/ai/evaluate", json.dumps({"board": after, "playerColor": "black"}), content_type="application/json"
+    )
+    view = next(view for view in ask(machine="q")["candidateMoves"] if view["notation"] == "4-7→4-6")
+    assert view["outlook"] * OUTLOOK == pytest.approx(worth.json()["evaluation"])
+
+
+def test_nothing_is_learnt_and_only_the_values_of_the_legal_actions_are_read(learner: Machine) -> None:
+    store(learner, **{"4_7_4_6": 0.25})
+    with CaptureQueriesContext(connection) as few:
+        ask(machine="q")
+    Value.objects.bulk_create(Value(machine=learner, key=f"0-0-1-1#{n}", value=1) for n in range(2000))
+    with CaptureQueriesContext(connection) as many:
+        ask(machine="q")
+    reads = [query["sql"] for query in many if "learning_value" in query["sql"]]
+    assert len(reads) == 1
+    assert "key = ANY" in reads[0]
+    assert len(many) == len(few)
+    before = (learner.epsilon, learner.n_games, learner.n_lessons)
+    learner.refresh_from_db()
+    assert (learner.epsilon, learner.n_games, learner.n_lessons) == before
+    assert not Lesson.objects.exists()
+    assert not Decision.objects.exists()
+    assert learner.values.count() == 2001
+
+
+def test_boards_without_an_action_or_a_rhombus_are_answered_as_by_the_engine(learner: Machine) -> None:
+    nothing = ask(machine="q", board={"3-3": LONE["3-3"]})
+    assert (nothing["move"], nothing["evaluation"], nothing["candidateMoves"]) == (None, 0, [])
+    assert ask(machine="q", board=LONE, playerColor="white")["move"]["from"] == "3-3"
+    assert ask(machine="q", board=LONE)["move"]["from"] == "6-5"
+
+
+def test_a_machine_of_another_game_is_refused(learner: Machine) -> None:
+    flips = machine_create(game="romgon-flip", side=None, name="Flipper", slug="flipper")
+    wrong = ask(400, machine="flipper")
+    assert wrong == {"error": "Invalid machine", "detail": "Flipper plays either side in Romgon with flips."}
+    assert ask(400, machine="q", flipModeEnabled=True)["error"] == "Invalid machine"
+    for same in ({"flipModeEnabled": True}, {"game": "romgon-flip"}):
+        answer = ask(machine="flipper", **same)
+        assert answer["flipModeEnabled"] is True
+        assert any(view["isFlip"] for view in answer["candidateMoves"])
+        assert answer["machine"]["id"] == flips.pk
+    for boxed in house().values():
+        assert ask(400, machine=boxed.slug)["error"] == "Invalid machine"
+    body = {"game": "noughts-and-crosses", "board": ".........", "machine": "q"}
+    response = Client().post(MOVE, json.dumps(body), content_type="application/json")
+    assert response.json()["error"] == "Invalid machine"
+
+
+def test_refusals_keep_their_order_and_hidden_machines_are_not_there(learner: Machine) -> None:
+    assert ask(400, machine=[], difficulty="godlike")["error"] == "Invalid difficulty"
+    for no_name in (1.5, True, [], {}):
+        assert ask(400, machine=no_name)["error"] == "Invalid machine"
+    for nobody in ("nobody", 0, 10**30, "a\0b"):
+        ask(404, machine=nobody)
+    owner = user()
+    Machine.objects.filter(pk=learner.pk).update(is_public=False, owner=owner)
+    ask(404, machine="q")
+    body = {"board": START_BOARD, "playerColor": "black", "machine": "q"}
+    assert api_with(owner, "play").post(MOVE, body, format="json").status_code == 200
+    assert api_with(owner, "read").post(MOVE, body, format="json").status_code == 403
+    assert api_with(user("stranger"), "play").post(MOVE, body, format="json").status_code == 404
