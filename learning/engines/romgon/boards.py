@@ -281,16 +281,25 @@ def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opt
 
 
 @kernel
-def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
-    """Every legal action in canonical order: ``(n,) int32``."""
-    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
-    actions = np.empty(MAX_ACTIONS, np.int32)
+def generate_legal(
+    cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
+) -> int:
+    """Write every legal action of a side in canonical order; returns how many."""
     n = 0
     for index in range(generate(cells, sets, side, options, actions)):
         if is_legal(cells, sets, side, options, actions[index]):
             actions[n] = actions[index]
             n += 1
+    return n
+
+
+@kernel
+def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
+    """Every legal action in canonical order: ``(n,) int32``."""
+    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
+    load(board, cells, sets)
+    actions = np.empty(MAX_ACTIONS, np.int32)
+    n = generate_legal(cells, sets, side, options, actions)
     return actions[:n].copy()
 
 
@@ -357,11 +366,7 @@ def prospects(board: NDArray[np.uint8], side: int, options: int) -> tuple[NDArra
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)
-    n = 0
-    for index in range(generate(cells, sets, side, options, actions)):
-        if is_legal(cells, sets, side, options, actions[index]):
-            actions[n] = actions[index]
-            n += 1
+    n = generate_legal(cells, sets, side, options, actions)
     values = np.empty(n, np.int64)
     for index in range(n):
         action = actions[index]

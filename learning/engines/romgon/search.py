@@ -19,6 +19,7 @@ from learning.engines.romgon.boards import (
     enters,
     evaluate,
     generate,
+    generate_legal,
     has_legal,
     in_check,
     is_legal,
@@ -209,11 +210,7 @@ def search(
     load(board, cells, sets)
     actions = np.empty((depth + 1, MAX_ACTIONS), np.int32)
     promises = np.empty((depth + 1, MAX_ACTIONS), np.int64)
-    n = 0
-    for index in range(generate(cells, sets, side, options, actions[0])):
-        if is_legal(cells, sets, side, options, actions[0, index]):
-            actions[0, n] = actions[0, index]
-            n += 1
+    n = generate_legal(cells, sets, side, options, actions[0])
     n_kept = 1 << MEMORY_BITS if depth > 2 else 1
     keys, values = np.zeros(n_kept, np.uint64), np.zeros(n_kept, np.int64)
     history = np.zeros((2, 4096), np.int64)
