@@ -30,6 +30,18 @@ KNOCK_AGAIN_S = 30
 """A pairing may wait long behind others; it is knocked for again after this."""
 
 
+def _forgotten(
+    model: type[TrainingRun | Pairing | ExperimentRun], since: str, longest_s: int, at_most: int = 100
+) -> list[int]:
+    """What has waited for a worker for too long since its last knock, or whose worker has died; the oldest first."""
+    now = timezone.now()
+    rows = model._default_manager.filter(
+        Q(status=RunStatus.QUEUED, **{f"{since}__lt": now - timedelta(seconds=longest_s)})
+        | Q(status=RunStatus.RUNNING, lease_until__lt=now)
+    )
+    return list(rows.order_by(since, "pk").values_list("pk", flat=True)[:at_most])
+
+
 @shared_task
 def training_run_execute(run_id: int) -> None:
     """Give the run whose turn it is a worker, for a turn if others wait. The number only says who knocked.
@@ -57,12 +69,7 @@ def training_run_knock(run_id: int) -> bool:
 @shared_task
 def training_runs_reap() -> int:
     """Knock again for runs that wait too long or whose worker has died; how many."""
-    now = timezone.now()
-    forgotten = TrainingRun.objects.filter(
-        Q(status=RunStatus.QUEUED, created_at__lt=now - timedelta(seconds=QUEUED_TOO_LONG_S))
-        | Q(status=RunStatus.RUNNING, lease_until__lt=now)
-    ).values_list("pk", flat=True)
-    ids = list(forgotten[:100])
+    ids = _forgotten(TrainingRun, "created_at", QUEUED_TOO_LONG_S)
     for run_id in ids:
         training_run_execute.apply_async((run_id,), expires=60)
     return len(ids)
@@ -88,13 +95,8 @@ def pairing_execute(pairing_id: int) -> None:
 @shared_task
 def tournaments_reap() -> int:
     """Knock again for pairings that wait too long or whose worker has died; how many."""
-    now = timezone.now()
-    forgotten = Pairing.objects.filter(
-        Q(status=RunStatus.QUEUED, knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S))
-        | Q(status=RunStatus.RUNNING, lease_until__lt=now)
-    ).order_by("knocked_at", "pk")
-    ids = list(forgotten.values_list("pk", flat=True)[:100])
-    Pairing.objects.filter(pk__in=ids).update(knocked_at=now)
+    ids = _forgotten(Pairing, "knocked_at", KNOCK_AGAIN_S)
+    Pairing.objects.filter(pk__in=ids).update(knocked_at=timezone.now())
     pairings_knock(ids)
     return len(ids)
 
@@ -119,13 +121,8 @@ def experiment_run_execute(run_id: int) -> None:
 @shared_task
 def experiments_reap() -> int:
     """Knock again for experiments that wait too long or whose worker has died; how many."""
-    now = timezone.now()
-    forgotten = ExperimentRun.objects.filter(
-        Q(status=RunStatus.QUEUED, knocked_at__lt=now - timedelta(seconds=QUEUED_TOO_LONG_S))
-        | Q(status=RunStatus.RUNNING, lease_until__lt=now)
-    ).order_by("knocked_at", "pk")
-    ids = list(forgotten.values_list("pk", flat=True)[:100])
-    ExperimentRun.objects.filter(pk__in=ids).update(knocked_at=now)
+    ids = _forgotten(ExperimentRun, "knocked_at", QUEUED_TOO_LONG_S)
+    ExperimentRun.objects.filter(pk__in=ids).update(knocked_at=timezone.now())
     for run_id in ids:
         experiment_knock(run_id)
     return len(ids)
