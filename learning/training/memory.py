@@ -91,8 +91,3 @@ class Memory:
         """The boxes whose beads or draws differ from those loaded, in the order of the table."""
         slots = (self.beads != self.stored[0]) | (self.draws != self.stored[1])
         return self.boxes(np.unique(self.table.slot_box[slots]).tolist())
-
-    def changed_boxes(self, before: Memory) -> list[int]:
-        """The boxes whose beads or draws differ from ``before``, ascending."""
-        slots = (self.beads != before.beads) | (self.draws != before.draws)
-        return [int(box) for box in np.unique(self.table.slot_box[slots])]

@@ -207,7 +207,7 @@ def test_a_frozen_machine_is_left_as_it_is():
     frozen.__post_init__()
     before = frozen.copy()
     batch.train_against_machine(learner, frozen, 1_000, RandomSource(1), opponent_learns=False)
-    assert frozen.changed_boxes(before) == []
+    assert frozen.touched() == []
     assert frozen.n_removed == before.n_removed
     assert np.array_equal(frozen.totals, before.totals)
     assert learner.draws.sum() > 1_000

@@ -150,12 +150,11 @@ def test_the_policy_of_the_arrays_is_the_policy_of_the_readable_machine():
 
 
 def test_asking_for_strength_changes_nothing():
-    memory, _ = trained_looking(Side.FIRST, PRESETS["michie-refill"].rule)
-    before = memory.copy()
+    memory = trained_looking(Side.FIRST, PRESETS["michie-refill"].rule)[0].copy()
     strength.against_opponent(memory, OPPONENTS["perfect"])
     strength.worst_case(memory)
     strength.visit_probability(memory, OPPONENTS["random"])
-    assert memory.changed_boxes(before) == []
+    assert memory.touched() == []
 
 
 def test_a_machine_that_stopped_loses_every_game():
