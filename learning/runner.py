@@ -31,7 +31,9 @@ from learning.training.episodes import Tally
 from learning.training.q_episodes import QMemory
 
 CHUNK_S = 0.1
-"""How long a chunk should train: a cancel is answered and a match gets its turn within this time."""
+"""How long a chunk should train: a cancel is answered and a match gets its turn within this time.
+
+A sample of the curve lasts longer: a cancel waits for it, a match does not."""
 FIRST_CHUNK_GAMES = 50_000
 FIRST_CHUNK_GAMES_READABLE = 50
 """Where the readable loop has to play: a thousandth of it, for it is so much slower."""
@@ -119,11 +121,11 @@ def run_execute(
 
     Args:
         run: a run from :func:`run_claim`.
-        progress: called after every chunk.
+        progress: called after every chunk in which games were played.
         turn_s: after so many seconds, and a chunk at least, let others have the worker if any wait: the run is free to
             be claimed again.
     """
-    pace, told_at, told = Pace(_first_chunk(run)), 0.0, -1
+    pace, told_at, told, done = Pace(_first_chunk(run)), 0.0, -1, -1
     turn_ends = time.monotonic() + turn_s if turn_s is not None else math.inf
     while run.status == RunStatus.RUNNING:
         try:
@@ -142,11 +144,13 @@ def run_execute(
                 lease_until=None,
             )
             raise
-        if progress is not None:
+        if progress is not None and run.games_done > done:
             progress(run)
+        done = run.games_done
         if run.status != RunStatus.RUNNING or time.monotonic() - told_at >= TELL_EVERY_S:
-            events.run_changed(run.pk, run_view(run), run_curve(run, after=told))
-            told_at, told = time.monotonic(), run.games_done
+            curve = run_curve(run, after=told)
+            events.run_changed(run.pk, run_view(run), curve)
+            told_at, told = time.monotonic(), curve[-1]["games"] if curve else told
         if run.status == RunStatus.RUNNING and time.monotonic() >= turn_ends and others_wait():
             return _let_go(run)
     return run
@@ -161,13 +165,32 @@ def _first_chunk(run: TrainingRun) -> int:
     return FIRST_CHUNK_GAMES if machine is None or machine.rules.enumerable else FIRST_CHUNK_GAMES_READABLE
 
 
-@transaction.atomic
 def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
-    """Train one chunk and store everything it changed; the run after it.
+    """Take the sample that is due, train one chunk, and store everything that came of both; the run after it.
 
     Raises:
         RunLostError: the run is no longer this worker's.
     """
+    return _chunk(run, pace, _sampled_point(run))
+
+
+def _sampled_point(run: TrainingRun) -> CurvePoint | None:
+    """The point of its curve that a run has come to, where that takes a sample; ``None`` if none is due.
+
+    Its games take a second, so they are played before anything is locked, and matches may end meanwhile: what these
+    teach may count in the later ones of the sample. It follows from the stored machine and the seed alone, so who takes
+    the run up after a death before the point was stored finds the same one.
+    """
+    machine = Machine.objects.filter(pk=run.machine_id).first()
+    if machine is None or not _is_sampled(machine) or run.games_done not in _marks(run, machine):
+        return None
+    if run.curve.filter(games_done=run.games_done).exists():
+        return None
+    return _point(run, memory_load(machine))
+
+
+@transaction.atomic
+def _chunk(run: TrainingRun, pace: Pace, sampled: CurvePoint | None) -> TrainingRun:
     stage, left = _stage(run)
     try:
         machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
@@ -184,16 +207,17 @@ def run_chunk(run: TrainingRun, pace: Pace) -> TrainingRun:
         raise RunLostError from None
     if run.status != RunStatus.RUNNING or run.lease_until != claim:
         raise RunLostError
-    if stage.is_without_opponent:
+    points = [] if sampled is None else [sampled]
+    if left and stage.is_without_opponent:
         run.cancel_requested = True
         run.error = f"{stage.opponent_name} was deleted, so training against it stopped."
-    elif not machine.learns:
+    elif left and not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
-    points: list[CurvePoint] = []
-    if not run.cancel_requested:
-        points = _train(run, stage, [machine, *others], min(pace.n_games, left), pace)
+    if left and not run.cancel_requested:
+        points += _train(run, stage, [machine, *others], min(pace.n_games, left), pace)
     now = timezone.now()
-    if run.games_done == run.n_games:
+    # Where the last point is a sample it is still to be taken.
+    if run.games_done == run.n_games and not (left and _is_sampled(machine)):
         run.status, run.finished_at, run.lease_until = RunStatus.FINISHED, now, None
     elif run.cancel_requested:
         run.status, run.finished_at, run.lease_until = RunStatus.CANCELLED, now, None
@@ -219,10 +243,19 @@ def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
     return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
 
 
-def _n_points(run: TrainingRun, machine: Machine) -> int:
+def _is_sampled(machine: Machine) -> bool:
+    """Whether the machine's strength is a sample, which takes its time, and not a sum."""
+    return machine.keeps_values or not machine.rules.enumerable
+
+
+def _marks(run: TrainingRun, machine: Machine) -> list[int]:
+    """After how many games the run takes a point of its curve."""
+    if not _is_sampled(machine):
+        return curve_marks(run.n_games)
+    n_points = CURVE_POINTS_SAMPLED
     if machine.keeps_values:
-        return min(CURVE_POINTS_SAMPLED, max(3, run.n_games // GAMES_PER_POINT_VALUES))
-    return CURVE_POINTS if machine.rules.enumerable else CURVE_POINTS_SAMPLED
+        n_points = min(n_points, max(3, run.n_games // GAMES_PER_POINT_VALUES))
+    return curve_marks(run.n_games, n_points)
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
@@ -242,16 +275,21 @@ def _stage(run: TrainingRun) -> tuple[RunStage, int]:
 
 
 def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace) -> list[CurvePoint]:
-    """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way."""
+    """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way.
+
+    Where a point is a sample the games end with the next one instead: it is taken before the next chunk.
+    """
     rng = RandomSource.from_words(*(int(word, 16) for word in run.random_state.split(":")))
     plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
     memories = [memory_load(machine) for machine in machines[: 1 if plays_itself else 2]]
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
-    marks = [mark for mark in curve_marks(run.n_games, _n_points(run, machines[0])) if mark >= run.games_done]
-    points = [_point(run, memories[0])] if run.games_done == 0 else []
+    marks = [mark for mark in _marks(run, machines[0]) if mark > run.games_done]
+    if is_sampled := _is_sampled(machines[0]):
+        n_games = min(n_games, marks[0] - run.games_done)
+    points = [_point(run, memories[0])] if run.games_done == 0 and not is_sampled else []
     end = run.games_done + n_games
     tally, seconds = Tally(), 0.0
-    for stop in [mark for mark in marks if run.games_done < mark < end] + [end]:
+    for stop in [mark for mark in marks if mark < end] + [end]:
         games = stop - run.games_done
         begin = time.perf_counter()
         if len(machines) == 1:
@@ -264,7 +302,7 @@ def _train(run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: 
         run.n_wins += part.wins
         run.n_draws += part.draws
         run.n_losses += part.losses
-        if stop in marks:
+        if stop in marks and not is_sampled:
             points.append(_point(run, memories[0]))
     pace.adapt(n_games, seconds)
     run.random_state = "{:016x}:{:016x}".format(*rng.words)

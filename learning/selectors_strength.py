@@ -27,7 +27,7 @@ SAMPLE_GAMES = 100
 """How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
 
 SAMPLE_GAMES_VALUES = 50
-"""The same of a machine that keeps values, whose games are long: the machine's lock is held for a second meanwhile."""
+"""The same of a machine that keeps values, whose games are long: a second for each opponent, or less."""
 
 Strength = dict[str, dict[str, Any]]
 """Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""

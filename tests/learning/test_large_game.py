@@ -115,14 +115,15 @@ class TestTraining:
         machine = learner(preset=preset)
         run = begun(machine, 60)
         while run.status == RunStatus.RUNNING:
-            run = run_chunk(run, Pace(n_games=25))
+            run = run_chunk(run, Pace(n_games=5))
         alone = Menace(GAME, Side.FIRST, machine.learning_rule)
         tally = train_episodes(alone, OPPONENTS["random"], 60, RandomSource(7))
         machine.refresh_from_db()
         assert stored(machine) == alone.boxes
         assert (machine.n_wins, machine.n_losses, machine.n_removed) == (tally.wins, tally.losses, alone.n_removed)
         assert ledger_errors() == []
-        assert Lesson.objects.filter(machine=machine).count() == 3
+        # Chunks of 5, which end earlier wherever one of the 12 points is taken.
+        assert Lesson.objects.filter(machine=machine).count() == 18
 
     def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:
         at_once, one_by_one = trained(learner(), 30), trained(learner(), 30)

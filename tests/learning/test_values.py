@@ -1,5 +1,6 @@
 """Machines that keep values, stored: made, trained, taught by matches, audited, and refused where boxes are meant."""
 
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
-from learning import selectors_strength
+from learning import runner, selectors_strength
 from learning.exceptions import MachineFileError, RuleRefusedError, TrainingRefusedError
 from learning.kernels.random_source import RandomSource
 from learning.machines.q_learning import QRule
@@ -45,6 +46,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 2)
+
+
+def json_of(value: Any) -> Any:
+    return json.loads(json.dumps(value))
 
 
 def learner(name: str = "Q", **fields: Any) -> Machine:
@@ -113,7 +118,8 @@ class TestTraining:
         assert machine.epsilon == alone.epsilon
         assert (machine.n_wins, machine.n_draws, machine.n_losses) == (tally.wins, tally.draws, tally.losses)
         assert run.random_state == "{:016x}:{:016x}".format(*rng.words)
-        assert Lesson.objects.filter(machine=machine).count() == n_chunks == 6
+        # The last point of the curve takes a turn of its own.
+        assert Lesson.objects.filter(machine=machine).count() == n_chunks - 1 == 6
         assert value_errors() == []
 
     def test_its_curve_is_a_sample_against_random_and_the_engine(self) -> None:
@@ -123,6 +129,38 @@ class TestTraining:
         for point in points:
             assert set(point["strength"]) == {"random", "medium"}
             assert point["strength"]["random"]["games"] == 2
+
+    def test_the_curve_is_the_same_however_the_run_was_cut(self) -> None:
+        whole = run_execute(begun(learner(), Stage("easy", 8)))
+        run = begun(learner("Cut"), Stage("easy", 8))
+        while run.status == RunStatus.RUNNING:
+            runner._sampled_point(run)  # by a worker that dies before it stores the point
+            run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
+        assert run_curve(run) == run_curve(whole)
+        alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
+        before = 0
+        for point in run_curve(whole):
+            train_values(alone, OPPONENTS["easy"], point["games"] - before, rng)
+            before = point["games"]
+            assert point["strength"] == json_of(selectors_strength.strength_of(alone, RandomSource(7, before + 1)))
+
+    def test_a_run_that_died_before_its_last_point_ends_with_it_though_its_opponent_is_gone(self) -> None:
+        other = learner("Other")
+        run = begun(learner(), Stage(other.slug, 2))
+        while run.games_done < 2:
+            run = run_chunk(run, Pace(n_games=2))
+        assert (run.status, run.curve.count()) == (RunStatus.RUNNING, 2)
+        machine_delete(user=user("boss", is_staff=True), machine_id=other.pk)
+        run = run_execute(TrainingRun.objects.get(pk=run.pk))
+        assert (run.status, run.error) == (RunStatus.FINISHED, "")
+        assert [point["games"] for point in run_curve(run)] == [0, 1, 2]
+
+    def test_its_page_hears_of_every_point(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        told: list[int] = []
+        monkeypatch.setattr(runner.events, "run_changed", lambda _, run, curve: told.extend(p["games"] for p in curve))
+        monkeypatch.setattr(runner, "TELL_EVERY_S", 0)
+        run = run_execute(begun(learner(), Stage("easy", 8)))
+        assert told == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]
 
     def test_it_plays_itself_and_learns_from_both_seats(self) -> None:
         machine = learner()
