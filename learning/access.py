@@ -46,12 +46,17 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
     Raises:
         MachineNotFoundError, NotYourMachineError: as :func:`machine_for`.
     """
+    if not is_seen(user, machine):
+        raise MachineNotFoundError
     if is_master(user, machine):
         return
-    if not machine.is_public and machine.room_id is None:
-        raise MachineNotFoundError
     if to not in ("see", "play"):
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
+
+
+def is_seen(user: Any, machine: Machine) -> bool:
+    """Whether the user may look at the machine, and know that there is one."""
+    return machine.is_public or machine.room_id is not None or is_master(user, machine)
 
 
 def is_master(user: Any, machine: Machine) -> bool:

@@ -53,9 +53,11 @@ def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
     return [point_view(point) for point in run.curve.filter(games_done__gt=after).order_by("games_done")]
 
 
-def stage_sentence(stage: RunStage) -> str:
-    """So many games against whom."""
+def stage_sentence(stage: RunStage, *, hidden: bool = False) -> str:
+    """So many games against whom; a machine that whoever asks may not see stays without a name."""
     other = stage.opponent_machine
+    if hidden:
+        return f"{stage.n_games:,} games against a machine that is not public"
     who = other.name if other else stage.opponent_name or OPPONENTS[stage.opponent].name.lower()
     learns = ", which learns too" if stage.opponent_learns else ""
     return f"{stage.n_games:,} games against {who}{learns}"

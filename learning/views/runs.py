@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from games.exceptions import PlayError
 from games.rules.registry import GAMES
 from learning import selectors, selectors_runs, services
-from learning.access import is_master, machine_for, machines_visible, run_for
+from learning.access import is_master, is_seen, machine_for, machines_visible, run_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError, NotYourMachineError, RunNotFoundError
 from learning.forms import SeedForm, StageFormSet, seed_new
 from learning.models import Machine, TrainingRun
@@ -70,7 +70,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         "learns": machine.learns,
         "stages": stages,
         "seed": seed,
-        "runs": [run_line(run) for run in selectors_runs.run_list_of(machine)],
+        "runs": [run_line(run, request.user) for run in selectors_runs.run_list_of(machine)],
         "problem": problem,
     }
     return render(request, "learning/run_start.html", context, status=status)
@@ -108,7 +108,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         return not_found(request, error)
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
-        "run": run_line(run),
+        "run": run_line(run, request.user),
         "run_json": selectors_runs.run_view(run),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
@@ -191,8 +191,8 @@ def _compared(request: HttpRequest) -> list[Machine]:
     return [machine_for(request.user, ref) for ref in list(refs)[:COMPARED_MOST]]
 
 
-def run_line(run: TrainingRun) -> dict[str, Any]:
-    """A run as a line of a list and as the head of its own page."""
+def run_line(run: TrainingRun, user: Any) -> dict[str, Any]:
+    """A run as a line of a list and as the head of its own page, for this user."""
     return {
         "id": run.pk,
         "url": reverse("run", args=[run.pk]),
@@ -203,7 +203,12 @@ def run_line(run: TrainingRun) -> dict[str, Any]:
         "seed": run.seed,
         "when": run.created_at,
         "is_over": run.finished_at is not None,
-        "opponents": [selectors_runs.stage_sentence(stage) for stage in run.stages.all()],
+        "opponents": [
+            selectors_runs.stage_sentence(
+                stage, hidden=stage.opponent_machine is not None and not is_seen(user, stage.opponent_machine)
+            )
+            for stage in run.stages.all()
+        ],
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
+from django.test import Client
 
 from games.rules.base import Side
 from learning import services
@@ -103,6 +104,17 @@ def test_a_hidden_machine_plays_its_owner_and_nobody_else(people: dict[str, Any]
         with pytest.raises(MachineNotFoundError):
             room("machine", stranger, machine=hidden.slug)
     assert room("machine", person(people["owner"]), machine=hidden.slug).side == Side.FIRST
+
+
+def test_a_run_of_a_public_machine_does_not_tell_of_a_hidden_opponent(client: Client, people: dict[str, Any]) -> None:
+    learner = machine(owner=people["owner"])
+    hidden = machine(owner=people["owner"], side=Side.FIRST, is_public=False, name="My secret")
+    stage = services.Stage(str(hidden.pk), 10)
+    run = services.training_run_request(user=people["owner"], machine=str(learner.pk), stages=[stage])
+    assert "a machine that is not public" in client.get(f"/runs/{run.pk}").content.decode()
+    assert "My secret" not in client.get(f"/runs/{run.pk}").content.decode()
+    client.force_login(people["owner"])
+    assert "My secret" in client.get(f"/runs/{run.pk}").content.decode()
 
 
 def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people: dict[str, Any]) -> None:
