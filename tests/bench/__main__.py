@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "page-of-boxes": stored.page_of_boxes,
     "romgon-engine": romgon.engine,
     "romgon-levels": romgon.levels,
+    "learner-curve": romgon.learner_curve,
     "million-values": values.a_million_entries,
     "advice": ai.advice_and_live_moves,
 }

@@ -34,7 +34,6 @@ def a_million_entries() -> Iterator[Figure]:
         )
         cursor.execute("SELECT pg_total_relation_size('learning_value')")
         size_mb = cursor.fetchone()[0] / 1e6
-        cursor.execute("ANALYZE learning_value")
     yield Figure("a million values, with their index", f"{size_mb:,.0f} MB", "", None)
     moves = {machine.pk: _moves(machine) for machine in (small, large)}
     yield _compared("a live move that reads its values", moves[small.pk], moves[large.pk], "ms", 1.5)

@@ -1,7 +1,5 @@
 """Games between two levels of the Romgon engine."""
 
-from math import sqrt
-
 from games.rules.base import Side
 from games.rules.romgon.rules import Romgon
 from learning.engines.romgon.answers import LEVELS, answer_in
@@ -32,10 +30,3 @@ def _played(game: Romgon, levels: dict[Side, str], seed: int) -> Side | None:
         assert found.chosen is not None
         position = game.apply(position, found.chosen.move)
     return outcome.winner
-
-
-def interval(wins: int, n: int) -> tuple[float, float]:
-    """Between which chances of winning so many of ``n`` games are no surprise: Wilson's interval at 95 %."""
-    z, share = 1.96, wins / n
-    middle, half = share + z * z / (2 * n), z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)

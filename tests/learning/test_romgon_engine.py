@@ -26,7 +26,8 @@ from learning.engines.romgon.evaluation import evaluate
 from learning.engines.romgon.minimax import WIN, full, plain, ranked
 from learning.kernels.jit import kernel
 from learning.kernels.random_source import RandomSource
-from tests.learning.romgon_contest import interval, level_contest
+from learning.training.sampled import wilson
+from tests.learning.romgon_contest import level_contest
 from tests.rules.romgon_data import (
     SIDES,
     VECTORS,
@@ -333,4 +334,4 @@ class TestLevels:
 )
 def test_a_level_beats_the_one_below(slug, strong, weak):
     wins, _, _ = level_contest(game_get(slug), strong, weak, 200)
-    assert interval(wins, 200)[0] > 0.5
+    assert wilson(wins, 200)[0] > 0.5
