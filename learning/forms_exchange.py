@@ -11,6 +11,7 @@ from games.rules.registry import GAMES
 from learning.exchange.registry import FORMATS, MAX_BYTES
 from learning.forms import PlainForm
 from learning.machines.presets import PRESETS
+from learning.machines.rule import Rule
 from learning.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
 from learning.printing.sheets import PrintOptions
 
@@ -60,7 +61,10 @@ class ImportForm(PlainForm):
     game = forms.ChoiceField(
         label="Game",
         required=False,
-        choices=[("", "as its positions tell"), *((game.slug, game.name) for game in GAMES.values())],
+        choices=[
+            ("", "as its positions tell"),
+            *((game.slug, game.name) for game in filter(Rule.fits, GAMES.values())),
+        ],
     )
     side = forms.ChoiceField(
         label="It plays",

@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import BytesIO
 
+from games.rules.romgon.rules import Romgon
 from learning.exceptions import MachineFileError, PrintRefusedError
 from learning.exchange.document import BoxData, MachineData, boxes_sorted
 from learning.exchange.errors import ExchangeError
-from learning.exchange.registry import format_get
+from learning.exchange.registry import Format, format_get
+from learning.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.machines.q_learning import QRule
 from learning.models import Machine
 from learning.printing.errors import PrintingError
 from learning.printing.sheets import PrintOptions, sheets_pdf
 
 
 def machine_data(machine: Machine) -> MachineData:
-    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it.
-
-    Raises:
-        ExchangeError: it has no boxes.
-    """
-    if machine.keeps_values:
-        raise ExchangeError("machine", f"{machine.name} keeps values, and no format of file holds them yet")
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
     head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
@@ -45,19 +42,58 @@ def machine_data(machine: Machine) -> MachineData:
     )
 
 
+def values_data(machine: Machine) -> ValuesData:
+    """Everything a machine that keeps values is, at one moment, as :func:`machine_data`.
+
+    Raises:
+        ExchangeError: it has more values than a file that can be read back holds.
+    """
+    game, rule = machine.rules, machine.any_rule
+    assert isinstance(game, Romgon), "such a rule fits no other game"
+    assert isinstance(rule, QRule), "only a machine that keeps values has them"
+    head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
+    rows = list(
+        machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))[: MAX_VALUES + 1]
+    )
+    if len(rows) > MAX_VALUES:
+        raise ExchangeError(
+            "values", f"{machine.name} has {machine.values.count():,}, and a file holds {MAX_VALUES:,} at most"
+        )
+    wins, draws, losses, learns, epsilon = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return ValuesData(
+        game=game,
+        rule=rule,
+        epsilon=epsilon,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        values=tuple(sorted((ValueData(*row[:3]) for row in rows), key=lambda one: one.key)),
+    )
+
+
 def machine_export(machine: Machine, form: str = "native") -> MachineFile:
     """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
 
     Raises:
-        MachineFileError: there is no such format, or the machine's game does not fit into it.
+        MachineFileError: there is no such format, or the machine does not fit into it.
     """
     try:
         chosen = format_get(form)
-        text = chosen.dump(machine_data(machine))
+        text = _dump_values(machine, chosen) if machine.keeps_values else chosen.dump(machine_data(machine))
     except ExchangeError as error:
         raise MachineFileError(str(error)) from None
     extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
     return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+
+
+def _dump_values(machine: Machine, form: Format) -> str:
+    if form.dump_values is None:
+        raise ExchangeError("format", f"{form.name} holds boxes, and {machine.name} keeps values; native holds them")
+    return form.dump_values(values_data(machine))
 
 
 def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:

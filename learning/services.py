@@ -34,6 +34,7 @@ from learning.exceptions import (
 from learning.exchange.document import Wanted
 from learning.exchange.errors import ExchangeError
 from learning.exchange.registry import machine_read
+from learning.exchange.values import ValuesData
 from learning.kernels.random_source import RandomSource
 from learning.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
 from learning.machines.q_learning import QRule
@@ -44,7 +45,7 @@ from learning.opponents.registry import ENGINES, OPPONENTS
 from learning.selectors import machine_find
 from learning.selectors_runs import run_view
 from learning.storage import boxes_lay_out, boxes_reset, boxes_restore, machine_lock, table_of
-from learning.storage_values import values_copy, values_forget
+from learning.storage_values import values_copy, values_forget, values_restore
 from learning.training.memory import Memory
 
 MAX_GAMES = 1_000_000_000
@@ -226,7 +227,7 @@ def machine_import(
     preset: str = "",
     name: str = "",
 ) -> Machine:
-    """A new machine from a file; it belongs to the account, and its ledger begins with the beads of the file.
+    """A new machine from a file; it belongs to the account, and its ledger begins with the beads or values of the file.
 
     Args:
         user: the account that asks; ``None`` for a machine of the house.
@@ -258,12 +259,16 @@ def machine_import(
     with transaction.atomic():
         if user is not None:
             quota_require(user)
+        details: dict[str, Any]
+        if isinstance(data, ValuesData):
+            details = {"side": None, "epsilon": data.epsilon}
+        else:
+            details = {"side": data.side, "n_removed": data.removed}
         machine = Machine.objects.create(
             owner=user,
             name=data.name,
             description=data.description,
             game=data.game.slug,
-            side=data.side,
             preset=data.preset,
             rule=data.rule.to_json(),
             learns=data.learns,
@@ -271,9 +276,12 @@ def machine_import(
             n_wins=data.wins,
             n_draws=data.draws,
             n_losses=data.losses,
-            n_removed=data.removed,
+            **details,
         )
-        boxes_restore(machine, ((box.position, box.beads, box.draws) for box in data.boxes))
+        if isinstance(data, ValuesData):
+            values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
+        else:
+            boxes_restore(machine, ((box.position, box.beads, box.draws) for box in data.boxes))
     return machine
 
 

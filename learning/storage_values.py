@@ -71,6 +71,17 @@ def values_copy(original: Machine, copy: Machine) -> None:
         )
 
 
+def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -> None:
+    """Store (key, value, visits) as the values of a machine that has none yet: its ledger begins with them."""
+    columns = "machine_id, key, start, value, n_visits"
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY learning_value ({columns}) FROM STDIN") as copy,
+    ):
+        for key, value, n_visits in values:
+            copy.write_row((machine.pk, key, value, value, n_visits))
+
+
 def values_forget(machine: Machine) -> None:
     """Delete every value of a machine and its ledger. One statement each: they may be a million."""
     with connection.cursor() as cursor:

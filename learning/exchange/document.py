@@ -207,10 +207,12 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], 
 
     A text that leaves the side to move out may be read for either; then the moves tell for which.
     """
+    if wanted.game is not None and not Rule.fits(wanted.game):
+        raise ExchangeError("game", f"machines that play {wanted.game.name} keep values, and this format holds boxes")
     furthest: ExchangeError | None = None
     n_read = -1
     readings: list[tuple[Game[Any, Any], list[Any]]] = []
-    for game in (wanted.game,) if wanted.game is not None else GAMES.values():
+    for game in (wanted.game,) if wanted.game is not None else filter(Rule.fits, GAMES.values()):
         for side in Side if wanted.side is None else (wanted.side,):
             positions: list[Any] = []
             try:

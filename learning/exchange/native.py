@@ -6,12 +6,12 @@ The ledger stays behind: a file says what a machine *is*, not how it came to be 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.errors import InvalidPositionError, UnknownGameError
 from games.rules.registry import game_get
+from games.rules.romgon.rules import Romgon
 from learning.exchange import json_text
 from learning.exchange.document import (
     MAX_COUNT,
@@ -24,7 +24,10 @@ from learning.exchange.document import (
     words,
 )
 from learning.exchange.errors import ExchangeError, shown
+from learning.exchange.values import ValuesData, epsilon_read, values_lines, values_read
 from learning.machines.boxes import Cabinet
+from learning.machines.q_learning import QRule
+from learning.machines.registry import rule_read
 from learning.machines.rule import MAX_BEADS, Rule, RuleError
 
 FORMAT = "beadbox-machine"
@@ -52,14 +55,40 @@ def dump(data: MachineData) -> str:
         },
     }
     lines = ",".join(f"\n  {_line(box)}" for box in data.boxes)
-    return f'{json.dumps(head, indent=1, ensure_ascii=False)[:-2]},\n "boxes": [{lines}\n ]\n}}\n'
+    return _written(head, "boxes", lines)
+
+
+def dump_values(data: ValuesData) -> str:
+    """The file of a machine that keeps values: a head, then one line for each of them."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": data.game.slug,
+        "name": data.name,
+        "description": data.description,
+        "preset": data.preset,
+        "rule": data.rule.to_json(),
+        "learns": data.learns,
+        "epsilon": data.epsilon,
+        "totals": {
+            "games": data.wins + data.draws + data.losses,
+            "wins": data.wins,
+            "draws": data.draws,
+            "losses": data.losses,
+        },
+    }
+    return _written(head, "values", values_lines(data))
+
+
+def _written(head: dict[str, Any], name: str, lines: str) -> str:
+    return f'{json.dumps(head, indent=1, ensure_ascii=False)[:-2]},\n "{name}": [{lines}\n ]\n}}\n'
 
 
 def _line(box: BoxData) -> str:
     return json.dumps({"position": box.position, "beads": box.beads, "draws": box.draws})
 
 
-def load(text: str, wanted: Wanted) -> MachineData:
+def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
     """The machine that a file holds. Its rule, game and side are its own: of what is wanted, only the name counts.
 
     Raises:
@@ -72,13 +101,31 @@ def load(text: str, wanted: Wanted) -> MachineData:
         raise ExchangeError("version", f"must be {VERSION}, not {shown(fields.get('version'))}")
     try:
         game = game_get(words(json_text.need(fields, "game"), "game", longest=40))
+        rule = rule_read(json_text.need(fields, "rule"))
     except UnknownGameError as error:
         raise ExchangeError("game", str(error)) from None
-    side = Side(whole_number(json_text.need(fields, "side"), "side", highest=1))
-    try:
-        rule = Rule.from_json(json_text.need(fields, "rule"))
     except RuleError as error:
         raise ExchangeError(f"rule.{error.field}", str(error).partition(": ")[2]) from None
+    if not rule.fits(game):
+        raise ExchangeError("rule", f"a machine of this kind cannot play {game.name}")
+    learns = fields.get("learns", True)
+    if not isinstance(learns, bool):
+        raise ExchangeError("learns", f"must be true or false, not {shown(learns)}")
+    name = words(fields.get("name", ""), "name", longest=80)
+    head: dict[str, Any] = {
+        "name": wanted.name or name or f"Imported: {game.name}",
+        "description": words(fields.get("description", ""), "description", longest=2000),
+        "preset": words(fields.get("preset", ""), "preset", longest=40),
+        "learns": learns,
+    }
+    if isinstance(rule, Rule):
+        return _boxes_machine(fields, game, rule, head)
+    assert isinstance(game, Romgon), "no other game fits such a rule"
+    return _values_machine(fields, game, rule, head)
+
+
+def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: Rule, head: dict[str, Any]) -> MachineData:
+    side = Side(whole_number(json_text.need(fields, "side"), "side", highest=1))
     cabinet = Cabinet(game, side, rule)
     boxes: dict[str, BoxData] = {}
     for index, item in enumerate(json_text.items(json_text.need(fields, "boxes"), "boxes")):
@@ -86,26 +133,21 @@ def load(text: str, wanted: Wanted) -> MachineData:
         if box.position in boxes:
             raise ExchangeError(f"boxes[{index}].position", f"{box.position!r} stands twice in the file")
         boxes[box.position] = box
-    learns = fields.get("learns", True)
-    if not isinstance(learns, bool):
-        raise ExchangeError("learns", f"must be true or false, not {shown(learns)}")
-    data = MachineData(
-        game=game,
-        side=side,
-        rule=rule,
-        name=words(fields.get("name", ""), "name", longest=80),
-        description=words(fields.get("description", ""), "description", longest=2000),
-        preset=words(fields.get("preset", ""), "preset", longest=40),
-        learns=learns,
-        boxes=boxes_sorted(game, boxes.values()),
-        **_totals(fields.get("totals", {})),
-    )
-    return replace(data, name=wanted.name or data.name or f"Imported: {game.name}")
+    totals = _totals(fields.get("totals", {}), "wins", "draws", "losses", "removed")
+    return MachineData(game=game, side=side, rule=rule, boxes=boxes_sorted(game, boxes.values()), **head, **totals)
 
 
-def _totals(value: object) -> dict[str, int]:
+def _values_machine(fields: dict[str, Any], game: Romgon, rule: QRule, head: dict[str, Any]) -> ValuesData:
+    for name in ("side", "boxes"):
+        if fields.get(name) is not None:
+            raise ExchangeError(name, "a machine that keeps values plays either side, and has no boxes")
+    values = values_read(json_text.need(fields, "values"), game)
+    totals = _totals(fields.get("totals", {}), "wins", "draws", "losses")
+    return ValuesData(game=game, rule=rule, epsilon=epsilon_read(fields, rule), values=values, **head, **totals)
+
+
+def _totals(value: object, *names: str) -> dict[str, Any]:
     fields = json_text.members(value, "totals")
-    names = ("wins", "draws", "losses", "removed")
     totals = {name: whole_number(fields.get(name, 0), f"totals.{name}") for name in names}
     games = totals["wins"] + totals["draws"] + totals["losses"]
     if whole_number(fields.get("games", games), "totals.games") != games:

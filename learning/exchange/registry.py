@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from learning.exchange import csv_table, hexapawn_rl, matchbox_ai, native
 from learning.exchange.document import MachineData, Wanted, words
 from learning.exchange.errors import ExchangeError
+from learning.exchange.values import ValuesData
 
 MAX_BYTES = 4 * 1024 * 1024
 """The largest file that is read."""
@@ -23,7 +24,9 @@ class Format:
     suffix: str
     media_type: str
     dump: Callable[[MachineData], str]
-    load: Callable[[str, Wanted], MachineData]
+    load: Callable[[str, Wanted], MachineData | ValuesData]
+    dump_values: Callable[[ValuesData], str] | None = None
+    """How machines that keep values are written; ``None`` for a format that holds boxes only."""
 
 
 FORMATS: dict[str, Format] = {
@@ -32,11 +35,12 @@ FORMATS: dict[str, Format] = {
         Format(
             "native",
             "Beadbox",
-            "Everything: rule, boxes, beads, draws and totals. Reading it back gives an identical machine.",
+            "Everything: rule, boxes, beads, draws and totals, or values. Reading it back gives an identical machine.",
             "json",
             "application/json",
             native.dump,
             native.load,
+            native.dump_values,
         ),
         Format(
             "matchbox-ai",
@@ -80,7 +84,7 @@ def format_get(slug: str) -> Format:
     return FORMATS[slug]
 
 
-def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> MachineData:
+def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> MachineData | ValuesData:
     """The machine in a file; the format is told by the file itself when nobody names it.
 
     Raises:

@@ -7,6 +7,7 @@ delayed rewards" (1989); the constants, the key and the order of learning are th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from math import isfinite
@@ -14,9 +15,9 @@ from typing import Any, ClassVar
 
 from games.rules.base import Game
 from games.rules.player import Random
-from games.rules.romgon.geometry import IDS
+from games.rules.romgon.geometry import CELL, IDS, N_CELLS
 from games.rules.romgon.moves import KEPT, Move
-from games.rules.romgon.pieces import FLIPPED_BIT, TYPE_NAMES, WHITE_BIT, Board, kind_of, rotation_of
+from games.rules.romgon.pieces import CODES, FLIPPED_BIT, TYPE_NAMES, WHITE_BIT, Board, kind_of, rotation_of
 from games.rules.romgon.rules import Position, Romgon
 from learning.engines.romgon.answers import legal, prospects
 from learning.machines.menace import Result
@@ -110,6 +111,34 @@ def action_key(move: Move | None) -> str:
 def entry_key(board: Board, move: Move | None) -> str:
     """The key of the entry for an action on a board."""
     return f"{action_key(move)}#{pieces_key(board)}"
+
+
+_CODE = {_item(code): code for code in CODES}
+_ACTION = re.compile(r"(\d-\d)-(\d-\d)(?:@(\d))?", re.ASCII)
+
+
+def entry_read(key: str) -> tuple[Board, Move]:
+    """The board and the action that a key is made of: the other way round of :func:`entry_key`.
+
+    Raises:
+        ValueError: it is no key, or not written as keys are.
+    """
+    action, _, pieces = key.partition("#")
+    found = _ACTION.fullmatch(action)
+    if found is None:
+        raise ValueError("a key begins with an action such as 0-0-1-1, and # after it")
+    origin, target, turn = found.groups()
+    board = bytearray(N_CELLS)
+    try:
+        move = Move(CELL[origin], CELL[target], KEPT if turn is None else int(turn))
+        for item in pieces.split("|"):
+            cell, _, piece = item.partition(":")
+            board[CELL[cell]] = _CODE[piece]
+    except KeyError as error:
+        raise ValueError(f"{ascii(error.args[0])[:20]} is no hex and no piece") from None
+    if entry_key(Board(bytes(board)), move) != key:
+        raise ValueError("pieces stand in the order of the hexes, each once, and a rotation of 0 is left out")
+    return Board(bytes(board)), move
 
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]

@@ -53,7 +53,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
         except PlayError as error:
             form.add_error("file", str(error))
         else:
-            messages.success(request, f"{machine.name} is here, with every bead of the file.")
+            messages.success(request, f"{machine.name} is here, with all that the file holds.")
             return redirect(machine)
     status = 400 if form.is_bound else 200
     return render(request, "learning/import.html", {"form": form, "formats": FORMATS.values()}, status=status)

@@ -13,6 +13,7 @@ from games.selectors import game_view
 from learning import selectors, selectors_runs, selectors_values
 from learning.access import is_master, machine_for, machines_visible
 from learning.exceptions import BoxNotFoundError
+from learning.exchange.values import MAX_VALUES
 from learning.machines.presets import Q_PRESETS
 from learning.models import Machine
 from learning.selectors_strength import machine_strength
@@ -42,6 +43,7 @@ def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dic
         "runs": selectors_runs.run_list_open(machine),
         "partners": selectors.opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
         "recent": recent,
+        "most_in_file": MAX_VALUES,
     }
     return render(request, "learning/machine_values.html", context)
 

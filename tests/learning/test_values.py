@@ -16,14 +16,13 @@ from games.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
 from learning import runner, selectors_strength
-from learning.exceptions import MachineFileError, RuleRefusedError, TrainingRefusedError
+from learning.exceptions import RuleRefusedError, TrainingRefusedError
 from learning.kernels.random_source import RandomSource
 from learning.machines.q_learning import QRule
 from learning.machines.rule import Rule
 from learning.models import Decision, Lesson, Machine, RunStatus, TrainingRun, Value, ValueChange
 from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, run_chunk, run_claim, run_execute
-from learning.selectors_exchange import machine_export
 from learning.selectors_runs import run_curve
 from learning.selectors_values import value_errors
 from learning.services import (
@@ -318,10 +317,6 @@ class TestTheWholeTable:
         with pytest.raises(CommandError, match=str(entry.pk)):
             call_command("audit")
 
-    def test_no_file_holds_it_yet(self) -> None:
-        with pytest.raises(MachineFileError, match="keeps values"):
-            machine_export(learner())
-
 
 class TestApi:
     def test_it_is_made_shown_and_measured(self) -> None:
@@ -360,7 +355,7 @@ class TestApi:
         for path in ("boxes", f"boxes/{start}"):
             answer = api.get(f"/api/machines/{machine.pk}/{path}")
             assert (answer.status_code, answer.json()["code"]) == (404, "no_boxes")
-        assert api.get(f"/api/machines/{machine.pk}/export").status_code == 400
+        assert api.get(f"/api/machines/{machine.pk}/export?format=csv").status_code == 400
 
     def test_its_values_of_a_position(self) -> None:
         machine = trained(learner())

@@ -49,7 +49,8 @@ class Command(BaseCommand):
             )
         except PlayError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {machine.boxes.count():,} boxes")
+        holds = f"{machine.values.count():,} values" if machine.keeps_values else f"{machine.boxes.count():,} boxes"
+        self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {holds}")
 
 
 def _content(path: str) -> bytes:

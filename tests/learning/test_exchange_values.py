@@ -1,0 +1,292 @@
+"""Machines that keep values as files: exactly there and back, strict entry by entry, refused where boxes are meant."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from games.rules.romgon.rules import Romgon
+from games.services import room_create
+from learning import selectors_strength
+from learning.exceptions import MachineFileError
+from learning.exchange import values as file_values
+from learning.exchange.document import Wanted
+from learning.exchange.errors import ExchangeError
+from learning.exchange.native import dump_values
+from learning.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from learning.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.kernels.random_source import RandomSource
+from learning.machines.q_learning import QRule, entry_key, entry_read
+from learning.models import Machine, Value
+from learning.runner import run_claim, run_execute
+from learning.selectors_exchange import machine_export
+from learning.selectors_values import value_errors
+from learning.services import Stage, machine_create, machine_import, training_run_start
+from tests.factories import guest, machine, play_out, user
+
+ROMGON, TURNING = GAMES["romgon"], GAMES["romgon-flip-turn"]
+assert isinstance(ROMGON, Romgon)
+assert isinstance(TURNING, Romgon)
+START = ROMGON.initial_position()
+KEYS = sorted(entry_key(START.board, move) for move in ROMGON.legal_moves(START))
+PIECES = KEYS[0].partition("#")[2]
+FOREIGN = [slug for slug in FORMATS if slug != "native"]
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+
+
+def learner(**fields: Any) -> Machine:
+    return machine_create(**{"game": "romgon", "side": None, "name": "Ünï Q", "description": "two\nlines", **fields})
+
+
+def taught(learning: Machine, games: int = 3) -> Machine:
+    run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=7, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    return Machine.objects.get(pk=learning.pk)
+
+
+def imported(text: str, **options: Any) -> Machine:
+    return machine_import(content=text.encode(), **{"user": None, **options})
+
+
+def stored(learning: Machine) -> dict[str, tuple[float, int]]:
+    return {key: (value, visits) for key, value, visits in learning.values.values_list("key", "value", "n_visits")}
+
+
+def document(**changed: Any) -> dict[str, Any]:
+    """A small file, as JSON."""
+    values = tuple(ValueData(key, index / 7, index) for index, key in enumerate(KEYS[:3]))
+    data = ValuesData(game=ROMGON, rule=QRule(), epsilon=0.1, name="Q", values=values, wins=2, losses=1)
+    fields: dict[str, Any] = json.loads(dump_values(data))
+    return {name: value for name, value in {**fields, **changed}.items() if value is not None}
+
+
+def read(fields: Any) -> Any:
+    return machine_read(json.dumps(fields).encode(), Wanted())
+
+
+def entry(**changed: Any) -> dict[str, Any]:
+    return document(values=[{"key": KEYS[0], "value": 0.5, "visits": 1, **changed}])
+
+
+class TestKeys:
+    @pytest.mark.parametrize("game", [ROMGON, TURNING], ids=lambda game: game.slug)
+    def test_every_key_of_a_game_is_read_as_it_was_written(self, game: Romgon) -> None:
+        rng, position, n_keys = RandomSource(3), game.initial_position(), 0
+        while not game.is_terminal(position):
+            moves = game.legal_moves(position)
+            for move in moves:
+                key = entry_key(position.board, move)
+                assert entry_read(key) == (position.board, move)
+                assert file_values._problem(position.board, move, game.options) == ""
+                n_keys += 1
+            position = game.apply(position, moves[rng.below(len(moves))])
+        assert n_keys > 200
+
+    @settings(max_examples=300)
+    @given(st.one_of(st.text(), st.text("0123456789-#|:@swtrchbUF"), st.sampled_from(KEYS).map(lambda key: key[:-1])))
+    def test_whatever_is_no_key_is_refused(self, text: str) -> None:
+        with pytest.raises(ValueError):  # noqa: PT011  # whatever it says
+            entry_read(text)
+
+
+class TestNumbers:
+    @given(st.floats(-1e6, 1e6), st.integers(0, 1 << 60))
+    def test_any_value_comes_back_bit_for_bit(self, value: float, visits: int) -> None:
+        data = ValuesData(ROMGON, QRule(), 0.2, "Q", (ValueData(KEYS[0], value, visits),))
+        (back,) = read(json.loads(dump_values(data))).values
+        assert (back.value.hex(), back.visits) == (value.hex(), visits)
+
+
+class TestStrict:
+    def test_what_may_be_left_out(self) -> None:
+        least = {name: document()[name] for name in ("format", "version", "game", "rule", "values")}
+        data = read(least)
+        assert (data.name, data.epsilon, data.learns, data.wins) == ("Imported: Romgon", 0.2, True, 0)
+        assert read({**least, "side": None, "values": []}).values == ()
+
+    @pytest.mark.parametrize(
+        ("fields", "where"),
+        [
+            (lambda: document(side=0), "side"),
+            (lambda: document(boxes=[]), "boxes"),
+            (lambda: document(values=None), "values"),
+            (lambda: document(values={}), "values"),
+            (lambda: document(game="hexapawn"), "rule"),
+            (lambda: document(game="romgon-9"), "game"),
+            (lambda: document(rule={"kind": "menace"}), "rule.kind"),
+            (lambda: document(rule={"kind": "q-learning", "epsilon": 2}), "rule.epsilon"),
+            (lambda: document(rule={}), "rule"),
+            (lambda: document(epsilon=0.3), "epsilon"),
+            (lambda: document(epsilon=0.01), "epsilon"),
+            (lambda: document(epsilon=True), "epsilon"),
+            (lambda: document(totals={"wins": -1}), "totals.wins"),
+            (lambda: document(totals={"games": 5}), "totals.games"),
+            (lambda: document(learns=1), "learns"),
+            (lambda: document(values=[5]), "values[0]"),
+            (lambda: document(values=[{"key": KEYS[0]}]), "values[0].value"),
+            (lambda: entry(start=1), "values[0].start"),
+            (lambda: entry(value="0.5"), "values[0].value"),
+            (lambda: entry(value=True), "values[0].value"),
+            (lambda: entry(value=2e6), "values[0].value"),
+            (lambda: entry(value=10**400), "values[0].value"),
+            (lambda: entry(visits=-1), "values[0].visits"),
+            (lambda: entry(visits=1.0), "values[0].visits"),
+            (lambda: entry(visits=1 << 61), "values[0].visits"),
+            (lambda: entry(key=5), "values[0].key"),
+            (lambda: entry(key="x" * 701), "values[0].key"),
+            (lambda: entry(key="start#" + PIECES), "values[0].key"),
+            (lambda: entry(key=KEYS[0].replace(":", ";")), "values[0].key"),
+            (lambda: entry(key=KEYS[0] + "|6-6:scU"), "values[0].key"),
+            (lambda: entry(key=KEYS[0] + "\0"), "values[0].key"),
+            (lambda: entry(key=f"3-3-3-4#{PIECES}"), "values[0].key"),
+            (lambda: entry(key=f"0-0-0-0#{PIECES}"), "values[0].key"),
+            (lambda: entry(key=KEYS[0].replace("twU", "twF")), "values[0].key"),
+            (lambda: entry(key=KEYS[0].replace("twU", "twU@2")), "values[0].key"),
+            (lambda: entry(key=KEYS[0].replace("twU", "twU@0")), "values[0].key"),
+            (lambda: entry(key=KEYS[0].replace("twU", "swU")), "values[0].key"),
+            (lambda: entry(key=KEYS[0].replace("3-0:rwU|", "")), "values[0].key"),
+            (
+                lambda: entry(key=f"{KEYS[0].partition('#')[0]}#{'|'.join(reversed(PIECES.split('|')))}"),
+                "values[0].key",
+            ),
+            (lambda: document(values=[{"key": KEYS[0], "value": n} for n in (1, 1)]), "values[1].key"),
+        ],
+    )
+    def test_what_is_wrong_is_refused_by_its_place(self, fields: Callable[[], Any], where: str) -> None:
+        with pytest.raises(ExchangeError) as refused:
+            read(fields())
+        assert refused.value.where == where
+        assert len(str(refused.value)) < 300
+
+    @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+    def test_numbers_that_are_not_finite(self, number: str) -> None:
+        text = json.dumps(entry(value=0.125)).replace("0.125", number)
+        with pytest.raises(ExchangeError, match="number"):
+            machine_read(text.encode(), Wanted())
+
+    def test_as_many_as_a_file_holds_and_no_more(self) -> None:
+        # The longest key there is: all six pieces that can turn have turned, and so does the action.
+        longest = max(map(len, KEYS)) + 7 * len("@5")
+        line = json.dumps({"key": "x" * longest, "value": -1.2345678901234567e-105, "visits": 1 << 40})
+        assert MAX_VALUES * (len(line) + 4) < MAX_BYTES
+        with pytest.raises(ExchangeError, match=r"values: has 20,001 entries; 20,000 are the most"):
+            read(document(values=[0] * (MAX_VALUES + 1)))
+
+
+@pytest.mark.django_db
+class TestStored:
+    @pytest.mark.parametrize("game", ["romgon", "romgon-flip-turn"])
+    def test_there_and_back_is_an_identical_machine(self, game: str) -> None:
+        original = taught(learner(game=game, preset="romgon-q-curious", learns=True))
+        text = machine_export(original).text
+        copy = imported(text)
+        assert machine_export(copy).text == text
+        names = ("name", "description", "game", "side", "preset", "rule", "learns", "epsilon", "n_games", "n_wins")
+        for name in names:
+            assert getattr(copy, name) == getattr(original, name), name
+        assert stored(copy) == stored(original)
+        assert len(stored(copy)) > 20
+
+    def test_the_ledger_begins_with_the_values_of_the_file_and_both_learn_the_same_from_then_on(self) -> None:
+        original = taught(learner())
+        copy = imported(machine_export(original).text)
+        assert all(one.start == one.value for one in copy.values.all())
+        assert value_errors() == []
+        original, copy = (taught(one, 2) for one in (original, copy))
+        assert machine_export(copy).text == machine_export(original).text
+        who = guest()
+        seated = room_create(person=who, game="romgon", opponent="machine", machine=copy.slug, side=Side.FIRST)
+        play_out(seated.room.code, who)
+        assert value_errors() == []
+
+    def test_a_machine_that_has_learnt_nothing(self) -> None:
+        text = machine_export(learner()).text
+        assert machine_export(imported(text)).text == text
+
+    def test_a_name_may_be_given(self) -> None:
+        assert imported(machine_export(learner()).text, name="Another").name == "Another"
+
+    @pytest.mark.parametrize("form", FOREIGN)
+    def test_formats_for_boxes_say_so_both_ways(self, form: str) -> None:
+        with pytest.raises(MachineFileError, match=r"^format: .* holds boxes, and Ünï Q keeps values"):
+            machine_export(learner(), form)
+        text = machine_export(machine(), form).text
+        with pytest.raises(MachineFileError, match="game: machines that play Romgon keep values"):
+            imported(text, game="romgon")
+
+    def test_a_file_of_boxes_for_romgon_is_refused(self) -> None:
+        fields = json.loads(machine_export(machine()).text)
+        with pytest.raises(MachineFileError, match="rule: a machine of this kind cannot play Romgon"):
+            imported(json.dumps({**fields, "game": "romgon"}))
+        table = f"position,move,beads\n{ROMGON.encode(START)},4-7>4-6,3\n"
+        with pytest.raises(MachineFileError, match="is a position of none of the games"):
+            imported(table)
+
+    def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        original = taught(learner(), 1)
+        n_values = original.values.count()
+        monkeypatch.setattr("learning.selectors_exchange.MAX_VALUES", n_values)
+        assert len(json.loads(machine_export(original).text)["values"]) == n_values
+        monkeypatch.setattr("learning.selectors_exchange.MAX_VALUES", n_values - 1)
+        with pytest.raises(MachineFileError, match=f"has {n_values}, and a file holds {n_values - 1} at most"):
+            machine_export(original)
+
+    def test_what_is_refused_leaves_nothing(self) -> None:
+        with pytest.raises(MachineFileError):
+            imported(json.dumps(entry(value="much")))
+        assert not Machine.objects.exists()
+
+    def test_over_http_and_its_page(self, client: Client, django_assert_num_queries: Any) -> None:
+        original = taught(learner())
+        anna = user("anna")
+        client.force_login(anna)
+        with django_assert_num_queries(4):
+            exported = client.get(f"/api/machines/{original.pk}/export")
+        assert exported.status_code == 200
+        answer = client.post("/api/machines/import", exported.content, content_type="application/json")
+        assert answer.status_code == 201, answer.content
+        copy = Machine.objects.get(pk=answer.json()["id"])
+        assert (copy.owner, stored(copy)) == (anna, stored(original))
+        refused = client.get(f"/api/machines/{original.pk}/export?format=csv")
+        assert (refused.status_code, refused.json()["code"]) == (400, "machine_file")
+        page = client.get(original.get_absolute_url()).content.decode()
+        assert f'href="/api/machines/{original.pk}/export' in page
+        Value.objects.bulk_create(
+            Value(machine=original, key=f"0-0-1-1#{n}", start=1, value=1) for n in range(MAX_VALUES)
+        )
+        page = client.get(original.get_absolute_url()).content.decode()
+        assert f'href="/api/machines/{original.pk}/export' not in page
+        assert "20,000 values" in page
+        wrong = client.post("/api/machines/import", json.dumps(entry(visits=-1)), content_type="application/json")
+        assert (wrong.status_code, "values[0].visits" in wrong.json()["detail"]) == (400, True)
+
+    def test_the_commands(self, tmp_path: Any, capsys: Any) -> None:
+        original, file = taught(learner()), tmp_path / "q.json"
+        call_command("export_machine", original.slug, out=file)
+        call_command("import_machine", str(file), name="Back")
+        assert f"{original.values.count()} values" in capsys.readouterr().out
+        assert stored(Machine.objects.get(name="Back")) == stored(original)
+        with pytest.raises(CommandError, match="keeps values"):
+            call_command("export_machine", original.slug, format="csv")
+
+
+def test_epsilon_is_exact_however_often_it_has_decayed() -> None:
+    rule, epsilon = QRule(), 0.2
+    for _ in range(100):
+        epsilon = rule.decayed(epsilon)
+    data = read(json.loads(dump_values(ValuesData(ROMGON, rule, epsilon, "Q", ()))))
+    assert math.isclose(data.epsilon, epsilon, rel_tol=0, abs_tol=0)
