@@ -189,7 +189,9 @@ class Value(models.Model):
     Only what was learnt has a row; everything else is 0. Rows are many, and a move reads those of its own actions.
     """
 
-    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values")
+    # No index of its own: while nothing is known of the table's statistics the planner would rather take that one, and
+    # read every entry of the machine. ``value_once`` does both.
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values", db_index=False)
     key = models.CharField(max_length=700, help_text="Action and pieces, as docs/rules/romgon.md writes them.")
     start = models.FloatField(default=0, help_text="Where its ledger begins; not 0 in a copy.")
     value = models.FloatField()

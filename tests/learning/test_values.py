@@ -34,6 +34,7 @@ from learning.services import (
     machine_reset,
     training_run_start,
 )
+from learning.storage_values import values_fetch
 from learning.training.q_episodes import QMemory, train_values
 from tests.factories import api_with, guest, play_out, user
 
@@ -285,6 +286,17 @@ class TestLiveMatches:
                 against(machine, who, Side.SECOND)
             counts.append(len(queries))
         assert counts[0] == counts[1]
+
+    def test_a_move_reads_its_own_entries_though_nobody_knows_yet_how_many_there_are(self) -> None:
+        machine = learner()
+        keys = [f"{number}#0-0:swU" for number in range(5000)]
+        Value.objects.bulk_create(Value(machine=machine, key=key, value=0.5) for key in keys)
+        with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
+            assert values_fetch(machine)(keys[:20]) == dict.fromkeys(keys[:20], 0.5)
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[0]['sql']}")
+            (plan,) = cursor.fetchone()[0]
+        assert "value_once" in json.dumps(plan)
+        assert "Rows Removed by Filter" not in json.dumps(plan)
 
 
 class TestTheWholeTable:
