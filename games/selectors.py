@@ -210,7 +210,7 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
         "sides": [{"role": role, "name": name} for role, name in zip(layout.roles, layout.role_names, strict=True)],
         "notation": {
             "moves": [game.format_move(move) for move in game.legal_moves(game.initial_position())],
-            "position": "text, one character a cell, in the order of the layout's cells",
+            "position": game.notation,
         },
         "layout": {
             "columns": layout.columns,

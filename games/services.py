@@ -113,8 +113,13 @@ def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
         return None
     if text.isascii() and text.isdigit():
         return PLAYERS[MACHINE], text
-    player = PLAYERS.get(text)
-    if player is None or not player.plays(game_get(game)):
+    player, rules = PLAYERS.get(text), game_get(game)
+    if player is not None and not player.plays(rules) and (offer := player.offer(game_get(rules.family))):
+        where = "with these rules" if rules.added else "on this board"
+        raise exceptions.MalformedError(
+            f"opponent: {offer.name} does not play {rules.name} {where}. Choose another one."
+        )
+    if player is None or not player.plays(rules):
         known = ", ".join([HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(game_get(game)))])
         raise exceptions.MalformedError(f"opponent: {text!r} is not one of {known} for {game}")
     return player, machine

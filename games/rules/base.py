@@ -131,6 +131,8 @@ class Game(ABC, Generic[PositionT, MoveT]):
     summary: str
     variant: str = ""
     """What sets it apart within its family, in words; empty for the usual one."""
+    notation: str
+    """How :meth:`encode` writes a position, for those who write programs."""
     layout: Layout
     symmetries: tuple[Symmetry, ...]
     reasons: Mapping[str, str]

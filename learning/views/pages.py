@@ -13,8 +13,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from games.models import Match
+from games.players import PLAYERS
 from games.rules.base import Game, Side
-from games.rules.registry import GAMES
+from games.rules.registry import GAMES, family_games
 from games.selectors import (
     game_view,
     match_list_live,
@@ -32,6 +33,7 @@ from learning.models import Lesson, LessonKind, Machine
 from learning.opponents.registry import UNIFORM, opponent_at
 from learning.selectors_experiments import experiments_about
 from learning.selectors_strength import STRENGTH_OPPONENTS
+from learning.views.runs import CURVE_AGAINST
 from learning.views.values import machine_values_page
 
 LOBBY_MACHINES = 12
@@ -45,7 +47,9 @@ def lobby(request: HttpRequest) -> HttpResponse:
     families = [game for game in GAMES.values() if game.slug == game.family]
     houses = selectors.machines_of_house()
     context = {
-        "games": [{**game_view(game), "rivals": rivals(game, houses)} for game in families],
+        "games": [
+            {**game_view(game), "rivals": rivals(game, houses), "plain_only": _plain_only(game)} for game in families
+        ],
         "opponents": opponent_list(families[0]),
         "open_rooms": [room for match in match_list_waiting() if (room := _waiting(match))],
         "live_rooms": [_live(match) for match in match_list_live()],
@@ -159,6 +163,12 @@ def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> 
     return met
 
 
+def _plain_only(game: Game[Any, Any]) -> set[str]:
+    """Who plays the usual game of a family, and not with every choice of additions."""
+    variants = family_games(game.family)
+    return {slug for slug, player in PLAYERS.items() if not all(player.plays(one) for one in variants)}
+
+
 def _not_found(request: HttpRequest, error: Exception) -> HttpResponse:
     return render(request, "404.html", {"reason": str(error)}, status=404)
 
@@ -204,16 +214,16 @@ def _card_facts(machine: Machine) -> dict[str, Any]:
 
 
 def _card(machine: Machine) -> dict[str, Any]:
-    return {**_card_facts(machine), "strength": selectors_strength.machine_strength(machine)}
+    strength = selectors_strength.machine_strength(machine)
+    return {**_card_facts(machine), "strength": [(CURVE_AGAINST[slug], found) for slug, found in strength.items()]}
 
 
 def lesson_line(lesson: Lesson) -> dict[str, Any]:
     """A lesson as a line of the machine's record."""
     if lesson.kind == LessonKind.TRAINING:
         games = lesson.n_wins + lesson.n_draws + lesson.n_losses
-        sentence = (
-            f"Trained {games:,} games: {lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost."
-        )
+        won = f"{lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost"
+        sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
         address = None if lesson.run_id is None else reverse("run", args=[lesson.run_id])
         return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS

@@ -192,7 +192,7 @@ function showBoxes(now, fresh = null) {
   const isPair = owners.length > 1;
   at("box-sheet").hidden = !owners.length;
   at("box-sheet").classList.toggle("two-boxes", isPair);
-  at("no-box").hidden = owners.length > 0 || now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
+  at("no-box").hidden = now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
   showValues(now, at("values"));
   at("box-of-2").hidden = !isPair;
   at("box-owner").hidden = !isPair;

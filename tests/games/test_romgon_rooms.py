@@ -1,5 +1,6 @@
 """Romgon in rooms: the levels of the engine, rules that are added, what players are told and what the engine thinks."""
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -63,6 +64,15 @@ class TestLevels:
     def test_who_does_not_play_is_refused_by_name(self, game: str, opponent: str) -> None:
         with pytest.raises(MalformedError, match=f"opponent: '{opponent}' is not one of human, .* for {game}"):
             services.room_create(person=guest(), game=game, opponent=opponent)
+        assert not Room.objects.exists()
+
+    def test_the_houses_machine_plays_without_additions_and_says_so(self, client: Client) -> None:
+        page = client.get("/").content.decode()
+        plain_only = re.findall(r'<option value="([a-z-]+)" data-plain-only', page)
+        assert plain_only == ["menace"]
+        form = {"game": "romgon", "opponent": "menace", "side": "0", "additions": ["flip"]}
+        told = client.post("/rooms", form, follow=True).content.decode()
+        assert "Q does not play Romgon with these rules. Choose another one." in told
         assert not Room.objects.exists()
 
     def test_the_lobby_offers_the_levels_and_nobody_who_cannot_play(self) -> None:
@@ -244,5 +254,8 @@ def test_the_first_page_offers_it_in_one_click(client: Client) -> None:
     assert there.context["role"] == "White"
     assert Seat.objects.get(side=WHITE).guest is not None
     listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
+    said = {slug: game["notation"]["position"] for slug, game in listed.items()}
+    assert len(set(said.values())) == len(said), "each game says how it writes a position"
+    assert ["one character a cell" in said[slug] for slug in (NC, "hexapawn", "romgon")] == [True, True, False]
     assert [one["slug"] for one in listed["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
     assert client.get("/rooms/" + Room.objects.get().code).status_code == 200

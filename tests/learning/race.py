@@ -16,6 +16,7 @@ MARKS = "abc"
 class Race(Game[tuple[int, int], int]):
     slug = "race"
     name = "Race"
+    notation = "two numbers"
     summary = "End on an even number."
     layout = Layout(
         cells=tuple(Cell(mark, mark, mark, i + 0.5, 0.5) for i, mark in enumerate(MARKS)),

@@ -53,6 +53,7 @@ class Hexapawn(Game[Position, Move]):
         InvalidSizeError: such a board is not played on here.
     """
 
+    notation = "text, one character a cell, in the order of the layout's cells, then ':' and the side to move"
     summary = "Get one pawn across, or leave the other side without a move."
     reasons = MappingProxyType(
         {

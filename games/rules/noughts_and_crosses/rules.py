@@ -29,6 +29,7 @@ class NoughtsAndCrosses(Game[Board, int]):
     slug = "noughts-and-crosses"
     name = "Noughts and crosses"
     summary = "Three in a row wins."
+    notation = "text, one character a cell, in the order of the layout's cells"
     layout = LAYOUT
     symmetries = SYMMETRIES
     reasons = MappingProxyType(

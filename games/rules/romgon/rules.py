@@ -151,6 +151,11 @@ class Romgon(Game[Position, Move]):
 
     name = "Romgon"
     summary = "Bring your rhombus home across the board, or leave the other side no move."
+    notation = (
+        "text: the rows of a board with dots between (a piece as its letter, large for White, '~' if flipped, "
+        "'@n' if turned; a run of empty hexes as its length), '-', the side to move and the ply, and after another '-' "
+        "the actions since, each two hexes as letters (A-Z, a-y in their order) and a digit if it turns"
+    )
     layout = LAYOUT
     symmetries = SYMMETRIES
     additions = ADDITIONS
