@@ -166,7 +166,8 @@ class Values:
             self._values.update((key, found.get(key, 0.0)) for key in missing)
 
     def __getitem__(self, key: str) -> float:
-        self.need((key,))
+        if key not in self._values:
+            self.need((key,))
         return self._values[key]
 
     def __setitem__(self, key: str, value: float) -> None:

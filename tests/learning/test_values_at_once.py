@@ -1,0 +1,182 @@
+"""Machines that keep values and several processes: killed workers, live matches beside runs, deletion meanwhile."""
+
+import os
+import signal
+import threading
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from games.rules.base import Side
+from games.services import match_resign, match_step, room_create
+from learning import runner, selectors_strength, tasks
+from learning.models import Lesson, Machine, RunStatus, TrainingRun, ValueChange
+from learning.runner import run_claim, run_execute
+from learning.selectors_runs import run_curve
+from learning.selectors_values import value_errors
+from learning.services import Stage, machine_create, training_run_cancel, training_run_start
+from menace_site.processes import is_dead, wait_until
+from tests.conftest import StartWorker
+from tests.factories import guest, person, play_out, user
+from tests.games.test_hostile import at_once
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def learner(name: str = "Q") -> Machine:
+    return machine_create(game="romgon", side=None, name=name)
+
+
+def against(machine: Machine, number: int, side: Side = Side.FIRST) -> str:
+    asked: dict[str, Any] = {"opponent": "machine", "machine": machine.slug}
+    return room_create(person=guest(number), game="romgon", side=side, **asked).room.code
+
+
+def memory_of(machine: Machine) -> list[tuple[Any, ...]]:
+    return list(machine.values.order_by("key").values_list("key", "value", "n_visits"))
+
+
+def started(machine: Machine, games: int, opponent: str = "easy", **options: Any) -> TrainingRun:
+    stages = [Stage(opponent, games, **options)]
+    return training_run_start(machine=machine.slug, stages=stages, seed=3, enqueue=False)
+
+
+def trained(machine: Machine, games: int) -> TrainingRun:
+    claimed = run_claim(started(machine, games).pk)
+    assert claimed is not None
+    return run_execute(claimed)
+
+
+def done(run: TrainingRun) -> int:
+    run.refresh_from_db()
+    return run.games_done
+
+
+def replayed(machine: Machine) -> dict[str, float]:
+    """The values as the ledger has them, added up here apart from the query of the audit."""
+    values: dict[str, float] = {}
+    changes = ValueChange.objects.filter(lesson__machine=machine).order_by("lesson__number", "pk")
+    for key, before, after in changes.values_list("entry__key", "before", "after"):
+        assert values.get(key, 0.0) == before
+        values[key] = after
+    return values
+
+
+def ledger_is_whole(machine: Machine) -> None:
+    machine.refresh_from_db()
+    numbers = machine.lessons.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, machine.n_lessons + 1))
+    assert replayed(machine) == dict(machine.values.values_list("key", "value"))
+    expected = machine.any_rule.epsilon  # type: ignore[union-attr]  # it keeps values
+    for _ in range(machine.n_games):
+        expected = machine.any_rule.decayed(expected)  # type: ignore[union-attr]  # the same
+    assert machine.epsilon == expected
+    assert value_errors() == []
+
+
+@pytest.mark.slow
+def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worker: StartWorker) -> None:
+    games = 60
+    whole, cut = learner("Whole"), learner("Cut")
+    run = started(cut, games)
+
+    def is_taking_a_sample() -> bool:
+        return done(run) in (7, 27) and not run.curve.filter(games_done=run.games_done).exists()
+
+    def kill_two_workers() -> None:
+        for moment in (is_taking_a_sample, lambda: 27 < done(run) < games):
+            worker = start_worker()
+            tasks.training_run_knock(run.pk)
+            assert wait_until(moment, timeout_s=60, poll_s=0.005)
+            os.killpg(worker.pid, signal.SIGKILL)
+            assert wait_until(lambda worker=worker: is_dead(worker), timeout_s=10)
+            # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
+            assert TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(lease_until=timezone.now())
+
+    kept: list[TrainingRun] = []
+    assert at_once(lambda: kept.append(trained(whole, games)), kill_two_workers) == []
+    (expected,) = kept
+    successor = run_claim(run.pk)
+    assert successor is not None
+    assert 27 < successor.games_done < games
+    run = run_execute(successor)
+
+    assert (run.status, run.random_state) == (RunStatus.FINISHED, expected.random_state)
+    assert [point["games"] for point in run_curve(expected)] == [0, 7, 27, games]
+    assert run_curve(run) == run_curve(expected)
+    assert memory_of(cut) == memory_of(whole)
+    ledger_is_whole(cut)
+    whole.refresh_from_db()
+    totals = ("epsilon", "n_games", "n_wins", "n_draws", "n_losses")
+    assert [getattr(cut, name) for name in totals] == [getattr(whole, name) for name in totals]
+
+
+def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = learner()
+    codes = [against(machine, number, Side.SECOND) for number in range(3)]
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    measure = runner.strength_of
+
+    def while_a_match_ends(*asked: Any) -> Any:
+        code, lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
+        assert at_once(lambda: resigned(code, len(codes))) == []
+        assert Lesson.objects.filter(kind="match").count() == lessons + 1
+        return measure(*asked)
+
+    monkeypatch.setattr(runner, "strength_of", while_a_match_ends)
+    assert trained(machine, 2).status == RunStatus.FINISHED
+    assert codes == []
+    ledger_is_whole(machine)
+    assert machine.n_games == 5
+
+
+def resigned(code: str, number: int) -> None:
+    """Resign a match, and wait five seconds at most for whoever has its machine."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '5s'")
+    match_resign(code=code, person=guest(number))
+
+
+def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, owner = learner(), user(is_staff=True)
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    runs = [started(machine, 100_000), started(machine, 100_000, machine.slug, learns=True)]
+    over = threading.Barrier(11)
+
+    def train(run: TrainingRun) -> None:
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        assert run_execute(claimed).status == RunStatus.CANCELLED
+
+    def match(number: int) -> None:
+        if number == 0:  # the machine in both seats
+            code = room_create(person=guest(), game="romgon", first=machine.slug, second=machine.slug).room.code
+            while match_step(code=code, person=guest(), plies=7)["status"] == "playing":
+                pass
+        elif number == 1:  # a person in its seat, it in the other
+            code = room_create(
+                person=person(owner), game="romgon", opponent="machine", machine=machine.slug, takes_over=machine.slug
+            ).room.code
+            play_out(code, person(owner))
+        else:
+            code = against(machine, number, Side(number % 2))
+            play_out(code, guest(number))
+        over.wait(timeout=120)
+
+    def cancel_when_they_are_over() -> None:
+        try:
+            over.wait(timeout=120)
+        finally:
+            cancelled = [training_run_cancel(run_id=run.pk) for run in runs]
+        assert cancelled == [True, True], "both went on all the while"
+
+    works = [lambda run=run: train(run) for run in runs] + [lambda n=n: match(n) for n in range(10)]
+    assert at_once(cancel_when_they_are_over, *works) == []
+    # Who plays in both seats learns from both.
+    games = done(runs[0]) + 2 * done(runs[1])
+    assert min(done(run) for run in runs) > 0
+    assert Lesson.objects.filter(machine=machine, kind="match").count() == 10
+    ledger_is_whole(machine)
+    assert machine.n_games == games + 12
