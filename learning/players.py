@@ -25,7 +25,7 @@ from learning.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponent
 from learning.selectors import machine_brief, machine_find, machine_in, machine_of_house
 from learning.selectors_matches import match_insight
 from learning.services import machine_clone
-from learning.storage import changes_record, lesson_open, machines_locked
+from learning.storage import changes_record, lesson_open, machine_hold, machines_locked
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -131,6 +131,8 @@ class MachinePlayer(SeatPlayer):
 
     def sit(self, seat: Seat, machine: str) -> None:
         room, sits = seat.match.room, self.wanted(seat, machine)
+        if not machine_hold(sits):
+            raise MachineNotFoundError(f"{sits.name} has just been deleted.")
         if room.fresh:
             copies = Machine.objects.filter(room=room, copied_from=sits)
             sits = copies.first() or machine_clone(
@@ -208,12 +210,17 @@ class MachinePlayer(SeatPlayer):
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return match_insight(match, seats)
 
+    def sitting(self, seat: Seat) -> Machine | None:
+        """The machine in this seat, which nobody deletes before its move is stored; ``None`` if it is gone."""
+        machine = machine_in(seat)
+        return machine if machine is not None and machine_hold(machine) else None
+
     def _open(self, seat: Seat, position: Any) -> tuple[Machine, Menace, Box | None] | None:
         """The machine in this seat, ready to look at the position, and the box that it opens there (``None``: none).
 
         ``None`` if the machine is gone.
         """
-        machine = machine_in(seat)
+        machine = self.sitting(seat)
         if machine is None:
             return None
         player = Menace(machine.rules, machine.cabinet.side, machine.learning_rule, learns=machine.learns)

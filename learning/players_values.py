@@ -15,7 +15,6 @@ from learning.machines.q_learning import Chosen, QRule, ValueStep
 from learning.machines.q_learning import Decision as Learnt
 from learning.models import Decision, LessonKind, Machine, MachineSeat
 from learning.players import VALUES, MachinePlayer, machines_reread, ply_random
-from learning.selectors import machine_in
 from learning.selectors_values import decision_positions, values_insight
 from learning.storage import lesson_open, machines_locked
 from learning.storage_values import steps_store, values_learner
@@ -34,14 +33,14 @@ class ValuesPlayer(MachinePlayer):
         return True
 
     def choose(self, seat: Seat, position: Any) -> Choice:
-        machine = machine_in(seat)
+        machine = self.sitting(seat)
         if machine is None:  # deleted in the middle of the match: there is nobody left to move
             return Choice(None)
         chosen = values_learner(machine).choose(position, ply_random(seat))
         return Choice(chosen.move, memo=(machine, chosen))
 
     def follow(self, seat: Seat, position: Any, move: Any) -> None:
-        machine = machine_in(seat)
+        machine = self.sitting(seat)
         if machine is not None:
             chosen = values_learner(machine).follow(position, move)
             self.remember(seat, Choice(move, memo=(machine, chosen)))

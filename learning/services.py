@@ -345,6 +345,8 @@ def machine_delete(*, user: Any, machine_id: int) -> None:
     Raises:
         MachineNotFoundError, NotYourMachineError.
     """
+    # With its key and before everything else: who is about to refer to it waits, and finds it gone (machine_hold).
+    Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()
     machine = _locked(machine_id, user, to="edit")
     Change.objects.filter(box__machine=machine).delete()
     values_forget(machine)

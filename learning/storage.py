@@ -49,6 +49,16 @@ def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
     return {machine.pk: machine for machine in machines}
 
 
+def machine_hold(machine: Machine) -> bool:
+    """Keep a machine from being deleted until this transaction ends, and from nothing else; whether it still exists.
+
+    For whoever refers to a machine and does not lock it: what is stored would else point to nothing.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM learning_machine WHERE id = %s FOR KEY SHARE", [machine.pk])
+        return bool(cursor.rowcount)
+
+
 def table_of(machine: Machine) -> BoxTable:
     """The machine's boxes as compiled from its game, side and rule."""
     return boxes_compile(machine.rules, machine.cabinet.side, machine.learning_rule)

@@ -10,17 +10,22 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
+from games.models import Room
 from games.rules.base import Side
-from learning.exceptions import MachineBusyError
+from games.selectors import room_get, room_view
+from games.services import match_play_move, match_resign, room_create
+from learning.exceptions import MachineBusyError, MachineNotFoundError
 from learning.models import Lesson, Machine, RunStatus, Schedule, TrainingRun
 from learning.runner import Pace, run_chunk, run_claim, run_execute
 from learning.selectors import machine_loss
 from learning.selectors_boxes import boxes_at, ledger_errors
 from learning.selectors_runs import stage_sentence
-from learning.services import Stage, machine_delete, machine_reset, training_run_start
+from learning.services import Stage, machine_create, machine_delete, machine_reset, training_run_start
 from learning.services_schedules import Timing, schedule_create, schedule_fire
+from learning.storage import machine_hold
 from menace_site.processes import wait_until
-from tests.factories import guest, machine, play, room, user
+from tests.factories import NC, guest, machine, play, room, user
+from tests.games.test_hostile import at_once
 
 
 def is_waiting_for_a_lock() -> bool:
@@ -43,7 +48,7 @@ def while_it_is_deleted(doomed: Machine, work: Callable[[], Any]) -> Any:
 
     thread = threading.Thread(target=run)
     with transaction.atomic():
-        Machine.objects.select_for_update(no_key=True).get(pk=doomed.pk)
+        Machine.objects.select_for_update().get(pk=doomed.pk)
         thread.start()
         assert wait_until(is_waiting_for_a_lock, timeout_s=30)
         machine_delete(user=user("staff", is_staff=True), machine_id=doomed.pk)
@@ -73,6 +78,47 @@ def test_a_machine_that_has_to_open_a_box_while_it_is_deleted_resigns() -> None:
     state = while_it_is_deleted(learner, lambda: play(seated, guest(), "5"))
     assert state["status"] == "finished"
     assert state["outcome"]["winner"] == "X"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("game", ["noughts-and-crosses", "romgon"])
+def test_a_machine_that_has_to_move_while_it_is_deleted_resigns(game: str) -> None:
+    learner = machine() if game == NC else machine_create(game=game, side=None, name="Q")
+    code = room_create(person=guest(), game=game, opponent="machine", machine=learner.slug, side=Side.FIRST).room.code
+    move = room_view(room_get(code))["legal_moves"][0]
+    state = while_it_is_deleted(learner, lambda: match_play_move(code=code, person=guest(), move=move))
+    assert (state["status"], state["outcome"]["termination"]) == ("finished", "empty_box")
+    assert not Machine.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_sits_down_with_a_machine_that_is_being_deleted() -> None:
+    learner = machine()
+    refused = while_it_is_deleted(learner, lambda: room("machine", machine=learner.slug))
+    assert isinstance(refused, MachineNotFoundError)
+    assert not Room.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_match_that_ends_goes_before_a_deletion_that_waits_for_it() -> None:
+    learner = machine_create(game="romgon", side=None, name="Q")
+    asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug}
+    code = room_create(person=guest(), game="romgon", side=Side.SECOND, **asked).room.code
+    staff, waited = user("staff", is_staff=True), threading.Event()
+
+    def deletion() -> None:
+        assert waited.wait(timeout=30)
+        machine_delete(user=staff, machine_id=learner.pk)
+
+    def match() -> None:
+        with transaction.atomic():
+            assert machine_hold(learner)  # as a move does
+            waited.set()
+            assert wait_until(is_waiting_for_a_lock, timeout_s=30)
+            match_resign(code=code, person=guest())
+
+    assert at_once(deletion, match) == []
+    assert not Machine.objects.exists()
 
 
 def run_of(learner: Machine, *stages: Stage, seed: int = 1) -> TrainingRun:
