@@ -14,7 +14,7 @@ from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
-from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Room, Seat
+from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
 from games.players import PLAYERS
 from games.rules.base import Game, Side
 from games.rules.registry import family_games
@@ -108,15 +108,6 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
     legal = game.legal_moves(position) if playing else ()
     cells = game.layout.cells
     roles = game.layout.roles
-    moves = [
-        {
-            "ply": ply.number,
-            "role": roles[ply.side],
-            "move": ply.move,
-            "name": game.describe_move(game.parse_move(ply.move)),
-        }
-        for ply in plies
-    ]
     return {
         "code": room.code,
         "game": room.game,
@@ -150,11 +141,26 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
             }
             for seat in seats
         ],
-        "moves": moves,
+        "moves": list(_moves(game, plies)),
         "can_swap": swap_allowed(seats),
         "exhibition": room.is_exhibition,
         "learning": _insight(match, seats),
     }
+
+
+def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[dict[str, Any]]:
+    """The moves of a match, told as they were played: each from the board that it was made on."""
+    position = game.initial_position()
+    for ply in plies:
+        move = game.parse_move(ply.move)
+        yield {
+            "ply": ply.number,
+            "role": game.layout.roles[ply.side],
+            "move": ply.move,
+            "name": game.tell_move(position, move),
+            "piece": game.mover(position, move),
+        }
+        position = game.apply(position, move)
 
 
 def _action(game: Game[Any, Any], position: Any, move: Any) -> dict[str, Any]:
@@ -232,6 +238,7 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
             ],
             "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
         },
+        "guide": [{"title": title, "words": words} for title, words in game.guide.items()],
         "boxes": game.takes_boxes,
         "additions": [
             {"slug": slug, "name": addition.name, "summary": addition.summary, "added": slug in game.added}

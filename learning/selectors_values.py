@@ -91,15 +91,16 @@ def _thought_view(match: Match, decision: Decision, position: Any, role: str) ->
         "explored": decision.explored,
         "n_candidates": len(candidates),
         "candidates": [
-            {**_candidate_view(game, candidates[index]), "chosen": index == decision.chosen} for index in shown
+            {**_candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen}
+            for index in shown
         ],
     }
 
 
-def _candidate_view(game: Any, one: Candidate) -> dict[str, Any]:
+def _candidate_view(game: Any, position: Any, one: Candidate) -> dict[str, Any]:
     return {
         "move": game.format_move(one.move),
-        "name": game.describe_move(one.move),
+        "name": game.tell_move(position, one.move),
         "value": one.value,
         "outlook": one.outlook / OUTLOOK,
         "total": one.total,
@@ -175,7 +176,7 @@ def position_values(machine: Machine, text: str) -> dict[str, Any]:
         "epsilon": machine.epsilon,
         "moves": [
             {
-                **_candidate_view(game, one),
+                **_candidate_view(game, position, one),
                 "visits": visits.get(one.key, 0),
                 "best": one is best,
                 "next": game.encode(game.apply(position, one.move)),

@@ -137,6 +137,8 @@ class Game(ABC, Generic[PositionT, MoveT]):
     symmetries: tuple[Symmetry, ...]
     reasons: Mapping[str, str]
     """Why a game ended, in words a child understands, by termination."""
+    guide: Mapping[str, str] = MappingProxyType({})
+    """How to play, under headings, where ``summary`` is not enough for somebody who has never seen the board."""
     additions: Mapping[str, Addition] = MappingProxyType({})
     """Rules that may be added to the usual game of its family. Every choice of them is a game of its own."""
     added: tuple[str, ...] = ()
@@ -260,6 +262,14 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def describe_move(self, move: MoveT) -> str:
         """The move in words: the names of the cells it touches."""
         return " to ".join(self.layout.cells[cell].name for cell in self.path(move))
+
+    def tell_move(self, position: PositionT, move: MoveT) -> str:
+        """The move in words for who sees it played in this position: by default as :meth:`describe_move`."""
+        return self.describe_move(move)
+
+    def mover(self, position: PositionT, move: MoveT) -> str | None:
+        """The piece that a move is made with, as :meth:`pieces` calls it; ``None`` where all of a side are alike."""
+        return None
 
     def play(self, position: PositionT, move: MoveT) -> PositionT:
         """The position after a move, checked.

@@ -32,7 +32,7 @@ def advice(game: Romgon, position: Position) -> dict[str, Any]:
         "candidates": [
             {
                 "move": game.format_move(candidate.move),
-                "name": game.describe_move(candidate.move),
+                "name": game.tell_move(position, candidate.move),
                 "path": [cells[cell].id for cell in game.path(candidate.move)],
                 "value": candidate.value,
                 "words": value_words(candidate.value, side, roles),

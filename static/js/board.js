@@ -211,7 +211,7 @@ export class Board {
         isChosen && "chosen", isTarget ? "can be moved to" : isPlayable && "playable"].filter(Boolean).join(", "));
       g.setAttribute("aria-disabled", String(!isPlayable));
       g.children[1].replaceChildren(...[
-        cell.goal && svg("path", { class: `goal goal-${this.layout.roles.indexOf(cell.goal)}`, d: `M${x} ${y - 44}l29 44l-29 44l-29-44Z` }),
+        cell.goal && svg("path", { class: `goal goal-${this.layout.roles.indexOf(cell.goal)}`, d: `M${x} ${y - 53}l37 53l-37 53l-37-53Z` }),
         last.includes(index) && svg("path", { class: "last-mark", d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0), transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)` }),
         board[index] ? piece(board[index], x, y, this.layout) : null,
         !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,

@@ -12,7 +12,7 @@ import { EngineView } from "./engine_view.js";
 import { Exhibition } from "./exhibition.js";
 import { lessonItems } from "./lesson.js";
 import { Offers } from "./offers.js";
-import { moveName, OpenBox } from "./openbox.js";
+import { OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
 import { Socket } from "./socket.js";
 import { keepsValues, showValues } from "./values.js";
@@ -479,7 +479,7 @@ function showMoves(now) {
   const shown = shownDraw(now);
   at("moves").replaceChildren(...now.moves.map((move) => {
     const draw = draws.get(move.ply);
-    const words = [roleMark(move.role), html("span", { class: "visually-hidden" }, move.role), ` ${move.name}`];
+    const words = [move.piece ? piecePicture(layout, move.piece, 22) : roleMark(move.role), html("span", { class: "visually-hidden" }, move.role), ` ${move.name}`];
     if (!draw || draw.slot === null) return html("li", {}, html("span", { class: "move" }, words));
     const button = html("button", {
       type: "button", class: "move", "data-ply": move.ply, "aria-pressed": String(draw === shown), title: "Show the box of this move",
@@ -487,6 +487,7 @@ function showMoves(now) {
     button.addEventListener("click", () => lookAt(draw === now.learning.draws.at(-1) ? null : move.ply, { opens: true }));
     return html("li", {}, button);
   }));
+  at("moves").scrollTop = at("moves").scrollHeight; // the latest, where the list is a long one
   at("no-moves").hidden = now.moves.length > 0;
   if (focused) at("moves").querySelector(`[data-ply="${focused}"]`)?.focus();
   showLog(now);
@@ -512,7 +513,7 @@ function showLog(now) {
       const out = draw.slots[draw.slot];
       lines.push(`${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `${draw.by_hand ? "played" : "drew"} ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads` : "found it empty"}`);
     }
-    if (move) lines.push(`${ply + 1}. ${move.role} ${moveName(layout, move.move)}`);
+    if (move) lines.push(`${ply + 1}. ${move.role} ${move.name}`);
   }
   if (now.status === "finished") lines.push(outcomeWords(now));
   for (const change of now.learning?.changes ?? []) lines.push(`Box ${change.box}, bead ${change.mark}: ${figure(change.before)} → ${figure(change.after)}`);

@@ -17,7 +17,7 @@ export function showValues(now, section) {
   const { thought, changes } = now.learning?.values ?? { thought: null, changes: [] };
   section.querySelector("[data-values=words]").textContent = words(machine, thought);
   section.querySelector("[data-values=thought]").replaceChildren(...(thought ? [thoughtTable(thought)] : []));
-  section.querySelector("[data-values=changes]").replaceChildren(...(changes.length ? [changesTable(changes)] : []));
+  section.querySelector("[data-values=changes]").replaceChildren(...(changes.length ? [changesTable(changes, now.moves)] : []));
   section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
@@ -37,11 +37,11 @@ function thoughtTable(thought) {
       cell(digits(one.value, 4)), cell(digits(one.outlook, 3)), cell(digits(one.total, 4))))));
 }
 
-function changesTable(changes) {
+function changesTable(changes, moves) {
   return html("details", {}, html("summary", {}, "Every value that changed"),
     html("table", { class: "figure exact" },
       html("caption", {}, "What the game taught"),
       html("thead", {}, html("tr", {}, ...["Move", "Before", "After"].map((name) => html("th", { scope: "col" }, name)))),
       html("tbody", {}, ...changes.map((one) => html("tr", {},
-        html("th", { scope: "row" }, `${one.ply + 1}. ${one.name}`), cell(digits(one.before, 4)), cell(digits(one.after, 4)))))));
+        html("th", { scope: "row" }, `${one.ply + 1}. ${moves[one.ply]?.name ?? one.name}`), cell(digits(one.before, 4)), cell(digits(one.after, 4)))))));
 }

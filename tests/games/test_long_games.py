@@ -29,7 +29,11 @@ def test_a_flip_a_turn_and_a_check_in_a_room_with_a_random_player(api: APIClient
     for action in ("3-8~", "1-6>1-5@2"):
         state = api.post(f"/api/rooms/{opened['code']}/move", {"move": action}).json()
     assert state["ply"] == 4
-    assert [row["name"] for row in state["moves"][::2]] == ["3-8 flipped", "1-6 to 1-5, turned to 2"]
+    assert [row["name"] for row in state["moves"][::2]] == [
+        "rhombus 3-8 flips over",
+        "triangle 1-6 to 1-5, turns right twice",
+    ]
+    assert [row["piece"] for row in state["moves"][::2]] == ["r", "t"]
     position = GAME.decode(state["position"])
     assert state["notices"] == GAME.notices(position)
     assert [GAME.encode(GAME.decode(text)) for text in Ply.objects.values_list("position", flat=True)]

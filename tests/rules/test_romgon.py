@@ -479,6 +479,30 @@ class TestWhatIsShown:
         }
         assert {text: EVERYTHING.describe_move(EVERYTHING.parse_move(text)) for text in words} == words
 
+    def test_moves_are_told_from_the_board_they_are_made_on(self):
+        board = position(
+            {"3-4": "R", "1-0": "T@1", "2-2": "H~", "3-1": "S", "4-1": "t", "3-8": "r", "5-5": "h@1"}, WHITE, EVERYTHING
+        )
+        words = {
+            "3-4>3-6": "rhombus 3-4 to 3-6",
+            "3-1>4-1": "square 3-1 takes triangle 4-1",
+            "3-4~": "rhombus 3-4 flips over",
+            "2-2~": "hexgon 2-2 flips back",
+            "1-0@0": "triangle 1-0 turns left",
+            "1-0>1-1@4": "triangle 1-0 to 1-1, turns round",
+        }
+        told = {text: EVERYTHING.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
+        assert told == words
+        assert [EVERYTHING.mover(board, EVERYTHING.parse_move(text)) for text in words] == [
+            "R",
+            "S",
+            "R",
+            "H~",
+            "T@1",
+            "T@1",
+        ]
+        assert EVERYTHING.tell_move(board, EVERYTHING.parse_move("5-5>5-4@0")) == "hexgon 5-5 to 5-4, turns left"
+
     def test_notices(self):
         assert GAME.notices(GAME.initial_position()) == {}
         assert GAME.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {"check": "White is in check"}
@@ -500,5 +524,6 @@ def test_the_family_has_a_game_for_every_choice_of_options():
     assert len({game.options for game in ROMGONS}) == 16
     assert ROMGONS[0].options == CORE
     assert GAMES["romgon-flip-turn-shape-shuttle"].options == Options(flip=True, turn=True, shape=True, shuttle=True)
-    assert GAMES["romgon-flip-turn"].variant == "with flips, turning pieces"
+    assert GAMES["romgon-flip-turn"].variant == "with flips and turning pieces"
+    assert GAMES["romgon-flip-turn-shuttle"].variant == "with flips, turning pieces and the shuttle rule"
     assert all(len(a.variant) == 0 or a.variant.startswith("with ") for a, _ in pairwise(ROMGONS))

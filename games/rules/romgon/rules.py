@@ -16,6 +16,7 @@ from types import MappingProxyType
 from games.rules.base import Addition, Game, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
+from games.rules.romgon.guide import GUIDE
 from games.rules.romgon.layout import LAYOUT, SYMMETRIES
 from games.rules.romgon.moves import (
     KEPT,
@@ -37,6 +38,7 @@ from games.rules.romgon.pieces import (
     RHOMBUS,
     START,
     TYPE_BITS,
+    TYPE_NAMES,
     WHITE,
     WHITE_BIT,
     Board,
@@ -135,7 +137,9 @@ def _outcome(position: Position, options: Options) -> Outcome | None:
 ADDITIONS = MappingProxyType(
     {
         "flip": Addition(
-            "flips", "A piece may flip instead of moving: then it steps to any neighbour, and meets its like."
+            "flips",
+            "A piece may flip instead of moving, and back later. Flipped, it steps to any neighbour. "
+            "Flipped pieces take only flipped ones, and the others only those that are not.",
         ),
         "turn": Addition("turning pieces", "Triangles and hexgons may turn, in place or after a move."),
         "shape": Addition("shape defence", "No rhombus may enter its goal while the goal is attacked."),
@@ -158,6 +162,7 @@ class Romgon(Game[Position, Move]):
     )
     layout = LAYOUT
     symmetries = SYMMETRIES
+    guide = GUIDE
     additions = ADDITIONS
     enumerable = False
     takes_boxes = False
@@ -165,10 +170,10 @@ class Romgon(Game[Position, Move]):
         {
             RHOMBUS_CAPTURED: "the other rhombus is gone",
             BASE_CAPTURED: "the rhombus reached the other side's home",
-            DEADLOCK: "deadlock: the rhombus is attacked and no move saves it",
-            DRAGLOCK: "draglock: there is no move left",
-            THREEFOLD_REPETITION: "the same position for the third time: who repeats it loses",
-            SHUTTLE: "the same piece went to and fro five times: who shuttles loses",
+            DEADLOCK: "the rhombus is attacked and no move saves it (deadlock)",
+            DRAGLOCK: "the other side has no move left (draglock)",
+            THREEFOLD_REPETITION: "the same board stood for the third time, and who brings that about loses",
+            SHUTTLE: "a piece went to and fro between the same two hexes five times, and who does that loses",
             MOVE_LIMIT: f"{MAX_PLIES} moves were played",
         }
     )
@@ -177,7 +182,8 @@ class Romgon(Game[Position, Move]):
         self.options = options
         self.added = tuple(option for option in ADDITIONS if getattr(options, option))
         self.slug = "-".join(["romgon", *self.added])
-        self.variant = f"with {', '.join(ADDITIONS[option].name for option in self.added)}" if self.added else ""
+        names = [ADDITIONS[option].name for option in self.added]
+        self.variant = f"with {' and '.join(filter(None, [', '.join(names[:-1]), *names[-1:]]))}" if names else ""
 
     @property
     def family(self) -> str:
@@ -303,6 +309,24 @@ class Romgon(Game[Position, Move]):
         if move.is_flip:
             return f"{words} flipped"
         return words if move.turn == KEPT else f"{words}, turned to {move.turn}"
+
+    def tell_move(self, position: Position, move: Move) -> str:
+        """The action with the name of its piece and of what it takes, turns from where the piece stood."""
+        code, origin, target = position.board[move.origin], IDS[move.origin], IDS[move.target]
+        words = f"{TYPE_NAMES[kind_of(code)]} {origin}"
+        if move.is_flip:
+            return f"{words} flips {'back' if code & FLIPPED_BIT else 'over'}"
+        if is_capture(position.board, move):
+            return f"{words} takes {TYPE_NAMES[kind_of(position.board[move.target])]} {target}"
+        if move.origin != move.target:
+            words += f" to {target}"
+        if move.turn == KEPT:
+            return words
+        turns = self.describe_action(position, move).replace("Turn", "turns", 1)
+        return f"{words} {turns}" if move.origin == move.target else f"{words}, {turns}"
+
+    def mover(self, position: Position, move: Move) -> str:
+        return piece_name(position.board[move.origin])
 
     def notices(self, position: Position) -> Mapping[str, str]:
         """Whose rhombus is attacked, and when only the two rhombuses are left."""
