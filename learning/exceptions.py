@@ -137,6 +137,13 @@ class TournamentRefusedError(PlayError):
     code = "tournament_refused"
 
 
+class EntryGoneError(PlayError):
+    """A machine that takes part was deleted or made to forget while the tournament went on."""
+
+    code = "entry_gone"
+    status = 409
+
+
 class TournamentQuotaError(PlayError):
     """You have as many tournaments going on as an account may have. Wait for one to end, or call one off."""
 

@@ -20,9 +20,9 @@ from games.rules.registry import GAMES
 from learning.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, PRESETS, presets_of
 from learning.machines.rule import Rule, RuleError
 from learning.models import Machine, TournamentFormat
-from learning.opponents.registry import OPPONENTS, UNIFORM
+from learning.opponents.registry import OPPONENTS
 from learning.services_schedules import MOST, PERIODS, Timing
-from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
+from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, MAX_LONG_GAMES
 
 GAMES_TO_BEGIN_WITH = 10_000
 MAX_GAMES = 1_000_000_000
@@ -389,10 +389,7 @@ class TournamentForm(PlainForm):
     name = forms.CharField(label="Name", max_length=80, required=False, help_text="Leave it empty for a plain one.")
     machines = forms.MultipleChoiceField(label="Machines", required=False, widget=forms.CheckboxSelectMultiple)
     opponents = forms.MultipleChoiceField(
-        label="Players that never learn",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        choices=[(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in UNIFORM.items()],
+        label="Players that never learn", required=False, widget=forms.CheckboxSelectMultiple
     )
     format = forms.ChoiceField(
         label="Who meets whom",
@@ -419,8 +416,14 @@ class TournamentForm(PlainForm):
         help_text="The same seed and the same beads give the same games again. Leave it empty for a fresh one.",
     )
 
-    def __init__(self, *args: Any, machines: Iterable[Machine] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not game.enumerable:
+            self.fields["games"] = forms.IntegerField(
+                label="Games of each pairing", min_value=1, max_value=MAX_LONG_GAMES, initial=50, localize=False
+            )
+            self.fields["games"].error_messages |= PLAIN
+        self.fields["opponents"].choices = opponent_choices(game)  # type: ignore[attr-defined]
         self.fields["machines"].choices = [  # type: ignore[attr-defined]  # as above
             (str(machine.pk), f"{machine.name}, {machine.get_side_display()}") for machine in machines
         ]

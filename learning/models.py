@@ -526,7 +526,10 @@ class Tournament(models.Model):
 
 
 class TournamentEntry(models.Model):
-    """Who takes part. Of a machine, side, rule and beads are those of the moment the tournament began."""
+    """Who takes part. Of a machine, side, rule and beads are those of the moment the tournament began.
+
+    Values can be a million, so they are not copied: ``n_lessons`` says up to where the machine's ledger counts.
+    """
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="entries")
     number = models.PositiveSmallIntegerField(help_text="0 for the first.")
@@ -538,6 +541,10 @@ class TournamentEntry(models.Model):
     side = models.PositiveSmallIntegerField(null=True, blank=True, choices=SIDES, help_text="Empty: plays both.")
     rule = models.JSONField(null=True, blank=True)
     beads = models.JSONField(null=True, blank=True, help_text="Of every box, by position.")
+    epsilon = models.FloatField(null=True, blank=True, help_text="Of a machine that keeps values.")
+    n_lessons = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Of a machine that keeps values: it plays with what it knew after so many."
+    )
 
     class Meta:
         ordering = ["tournament_id", "number"]
@@ -546,8 +553,14 @@ class TournamentEntry(models.Model):
             models.UniqueConstraint(name="entry_once", fields=["tournament", "number"]),
             models.CheckConstraint(
                 name="entry_is_machine_or_opponent",
-                condition=Q(opponent="", side__isnull=False, rule__isnull=False, beads__isnull=False)
-                | ~Q(opponent="") & Q(machine__isnull=True, side__isnull=True, rule__isnull=True, beads__isnull=True),
+                condition=Q(opponent="", rule__isnull=False)
+                & (
+                    Q(side__isnull=False, beads__isnull=False, epsilon__isnull=True, n_lessons__isnull=True)
+                    | Q(side__isnull=True, beads__isnull=True, epsilon__isnull=False, n_lessons__isnull=False)
+                )
+                | ~Q(opponent="")
+                & Q(machine__isnull=True, side__isnull=True, rule__isnull=True, beads__isnull=True)
+                & Q(epsilon__isnull=True, n_lessons__isnull=True),
             ),
         ]
 
@@ -569,16 +582,17 @@ class Pairing(models.Model):
     n_first_wins = models.PositiveIntegerField(default=0)
     n_draws = models.PositiveIntegerField(default=0)
     n_second_wins = models.PositiveIntegerField(default=0)
-    expected = models.JSONField(null=True, blank=True, help_text="Exact chances: first wins, draw, second wins.")
+    expected = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Exact chances: first wins, draw, second wins. Empty where the game is too large to work them out.",
+    )
 
     class Meta:
         ordering = ["tournament_id", "number"]
         constraints = [
             models.UniqueConstraint(name="pairing_once", fields=["tournament", "number"]),
             models.CheckConstraint(name="pairing_of_two", condition=~Q(first=F("second"))),
-            models.CheckConstraint(
-                name="pairing_finished_is_known", condition=~Q(status="finished") | Q(expected__isnull=False)
-            ),
         ]
         indexes = [models.Index(fields=["status", "lease_until"], name="pairing_status_lease")]
 

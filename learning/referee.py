@@ -18,22 +18,29 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from games.rules.base import Side
+from games.rules.romgon.rules import Romgon
 from learning import events
+from learning.exceptions import EntryGoneError
 from learning.kernels.random_source import RandomSource
+from learning.machines.q_learning import QRule
 from learning.machines.rule import Rule
 from learning.models import Pairing, RunStatus, Tournament, TournamentEntry, TournamentFormat
 from learning.opponents.registry import OPPONENTS
 from learning.selectors_tournaments import results_of, tournament_view
+from learning.storage_values import values_fetch_at, values_go_back_to
 from learning.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
 from learning.tournaments.standings import table
 from learning.training.contest import Contest, Player, contest
 from learning.training.memory import Memory
+from learning.training.q_contest import FrozenValues, QPlayer, contest_played
 from learning.training.tables import boxes_compile
 
 LEASE_S = 20
 """A pairing whose worker has not come back for this long may be played by another."""
 LOOK_AGAIN_S = 0.2
 """How often who has nothing to play looks whether the others have done."""
+SAY_EVERY_S = 1
+"""How often a pairing of long games says how far it is, and that it is still being played."""
 TELL_EVERY_S = 1
 """How often a tournament's page hears of it; of its last pairing it always hears."""
 DRAW_STREAM = 1 << 32
@@ -69,6 +76,8 @@ def pairing_play(pairing: Pairing) -> list[int]:
     A pairing that somebody else has meanwhile, or whose tournament was called off or deleted, is left as it is.
     """
     played = _games(pairing)
+    if played is None:
+        return []
     with transaction.atomic():
         tournament = _going_on(pairing)
         if tournament is None:
@@ -196,11 +205,49 @@ def _unfinished(tournament: Tournament) -> QuerySet[Pairing]:
     return tournament.pairings.exclude(status=RunStatus.FINISHED)
 
 
-def _games(pairing: Pairing) -> Contest:
+def _games(pairing: Pairing) -> Contest | None:
+    """What comes of a pairing; ``None`` if in the middle of it nobody wanted to know any more."""
     tournament = pairing.tournament
+    rng, game = RandomSource(tournament.seed, pairing.number), tournament.rules
+    if isinstance(game, Romgon):
+        return _long_games(pairing, game, rng)
     first, second = (_player(tournament, entry) for entry in (pairing.first, pairing.second))
-    rng = RandomSource(tournament.seed, pairing.number)
-    return contest(tournament.rules, first, second, tournament.n_games, rng)
+    return contest(game, first, second, tournament.n_games, rng)
+
+
+def _long_games(pairing: Pairing, game: Romgon, rng: RandomSource) -> Contest | None:
+    """As :func:`_games`, move by move. Such games take long: now and then they say how far they are."""
+    first, second = (_values_player(entry) for entry in (pairing.first, pairing.second))
+    n_games, said_at = pairing.tournament.n_games, time.monotonic()
+
+    def goes_on(so_far: Contest) -> bool:
+        nonlocal said_at
+        if time.monotonic() - said_at < SAY_EVERY_S:
+            return True
+        said_at = time.monotonic()
+        return _say(pairing, so_far)
+
+    played = contest_played(game, first, second, n_games, rng, goes_on)
+    if played is not None:
+        for entry in (pairing.first, pairing.second):
+            _require_readable(entry)
+    return played
+
+
+def _say(pairing: Pairing, so_far: Contest) -> bool:
+    """Renew the lease of a pairing and store how far it is; whether it is still wanted, and ours."""
+    lease_until = timezone.now() + timedelta(seconds=LEASE_S)
+    mine = Pairing.objects.filter(pk=pairing.pk, status=RunStatus.RUNNING, lease_until=pairing.lease_until)
+    if not mine.update(
+        lease_until=lease_until,
+        n_first_wins=so_far.first_wins,
+        n_draws=so_far.draws,
+        n_second_wins=so_far.second_wins,
+    ):
+        return False
+    pairing.lease_until = lease_until
+    tournament_tell(pairing.tournament)
+    return True
 
 
 def _player(tournament: Tournament, entry: TournamentEntry) -> Player:
@@ -210,3 +257,27 @@ def _player(tournament: Tournament, entry: TournamentEntry) -> Player:
     boxes = boxes_compile(tournament.rules, Side(entry.side), Rule.from_json(entry.rule))
     assert entry.beads is not None
     return Memory.load(boxes, ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items()))
+
+
+def _values_player(entry: TournamentEntry) -> QPlayer:
+    """As :func:`_player`, in a game where machines keep values."""
+    if entry.opponent:
+        return OPPONENTS[entry.opponent]
+    _require_readable(entry)
+    assert entry.machine_id is not None
+    assert entry.epsilon is not None
+    assert entry.n_lessons is not None
+    values = values_fetch_at(entry.machine_id, entry.n_lessons)
+    return FrozenValues(QRule.from_json(entry.rule or {}), entry.epsilon, values)
+
+
+def _require_readable(entry: TournamentEntry) -> None:
+    """Refuse to go on with a machine whose values of then are gone.
+
+    Raises:
+        EntryGoneError.
+    """
+    if entry.n_lessons is None:
+        return
+    if entry.machine_id is None or not values_go_back_to(entry.machine_id, entry.n_lessons):
+        raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")

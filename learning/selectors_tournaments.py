@@ -80,6 +80,7 @@ def tournament_view(tournament: Tournament) -> dict[str, Any]:
     numbers = [entry.number for entry in entries]
     rated = _ratings(tournament, numbers, results)
     rows = table(numbers, results)
+    is_exact = tournament.rules.enumerable
     return {
         **tournament_brief(tournament),
         "version": tournament.version,
@@ -97,7 +98,7 @@ def tournament_view(tournament: Tournament) -> dict[str, Any]:
                 "losses": row.losses,
                 "points": row.points,
                 "score": row.score,
-                "expected": row.expected,
+                "expected": row.expected if is_exact else None,
                 "rating": rated[row.number].mean,
                 "uncertainty": rated[row.number].deviation,
             }
@@ -107,7 +108,7 @@ def tournament_view(tournament: Tournament) -> dict[str, Any]:
             {
                 "entry": row.number,
                 "against": [
-                    {"entry": other, "games": games, "points": points, "expected": expected}
+                    {"entry": other, "games": games, "points": points, "expected": expected if is_exact else None}
                     for other, (games, points, expected) in sorted(row.against.items())
                 ],
             }

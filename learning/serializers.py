@@ -546,7 +546,9 @@ class StandingSerializer(serializers.Serializer[Any]):
     losses = serializers.IntegerField()
     points = serializers.FloatField()
     score = serializers.FloatField(help_text="Points per game, 0 to 1.")
-    expected = serializers.FloatField(help_text="The exact expectation of points.")
+    expected = serializers.FloatField(
+        allow_null=True, help_text="The exact expectation of points; null in a game too large to work it out."
+    )
     rating = serializers.FloatField(help_text="openskill, Bradley-Terry; everybody begins at 25.")
     uncertainty = serializers.FloatField(help_text="Its standard deviation; everybody begins at 8.33.")
 
@@ -557,7 +559,9 @@ class CellSerializer(serializers.Serializer[Any]):
     entry = serializers.IntegerField()
     games = serializers.IntegerField()
     points = serializers.FloatField()
-    expected = serializers.FloatField(help_text="The exact expectation of points.")
+    expected = serializers.FloatField(
+        allow_null=True, help_text="The exact expectation of points; null in a game too large to work it out."
+    )
 
 
 class CrossSerializer(serializers.Serializer[Any]):

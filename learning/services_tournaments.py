@@ -10,8 +10,10 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
+from games.rules.romgon.rules import Romgon
 from learning import tasks
 from learning.access import machine_for
 from learning.exceptions import (
@@ -30,6 +32,8 @@ from learning.training.tables import graph_compile
 
 MAX_ENTRIES = 32
 MAX_GAMES_PER_PAIRING = 1_000_000
+MAX_LONG_GAMES = 1000
+"""Of a pairing in a game that is played move by move, at about 25 ms a game."""
 MAX_RANDOM_SEED = 1 << 32
 
 
@@ -70,10 +74,13 @@ def tournament_start(
         if going_on >= settings.OPEN_TOURNAMENTS_PER_ACCOUNT:
             raise TournamentQuotaError
     machines = _machines(user, entries)
+    played = _game_of(machines.values(), entries, game)
+    if isinstance(played, Romgon) and games > MAX_LONG_GAMES:
+        raise TournamentRefusedError(f"games: 1 to {MAX_LONG_GAMES:,} a pairing in {played.name}, not {games:,}.")
     tournament = Tournament.objects.create(
         owner=user,
         name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",
-        game=_game_of(machines.values(), entries, game),
+        game=played.slug,
         format=format,
         n_games=games,
         n_rounds=rounds or (swiss_rounds_usual(len(entries)) if format == TournamentFormat.SWISS else 1),
@@ -149,8 +156,8 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     return dict(zip(found, machine_lock(*ids), strict=True))
 
 
-def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> str:
-    """The slug of the one game that all these play, and nobody has asked for another."""
+def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> Game[Any, Any]:
+    """The one game that all these play, and nobody has asked for another."""
     games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:
         raise TournamentRefusedError("entries: at least one of them has to be a machine, unless a game is named.")
@@ -160,14 +167,19 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
         game = game_get(games[0])
     except UnknownGameError as error:
         raise TournamentRefusedError(f"game: {error}") from None
-    try:
-        graph_compile(game, reduced=True)
-    except ValueError as error:
-        raise TournamentRefusedError(f"entries: {error}") from None
+    if not isinstance(game, Romgon):
+        try:
+            graph_compile(game, reduced=True)
+        except ValueError as error:
+            raise TournamentRefusedError(f"entries: {error}") from None
     for entry in entries:
+        if entry in OPPONENTS and OPPONENTS[entry].is_slow:
+            raise TournamentRefusedError(
+                f"entries: what {entry} plays depends on how fast this machine is, so nothing could be repeated."
+            )
         if entry in OPPONENTS and not OPPONENTS[entry].plays(game):
             raise TournamentRefusedError(f"entries: {OPPONENTS[entry].name} does not play {game.name}.")
-    return game.slug
+    return game
 
 
 def _require_meetings(rows: Sequence[TournamentEntry]) -> None:
@@ -184,6 +196,16 @@ def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, 
     machine = machines.get(entry)
     if machine is None:
         return TournamentEntry(tournament=tournament, number=number, name=OPPONENTS[entry].name, opponent=entry)
+    if machine.keeps_values:
+        return TournamentEntry(
+            tournament=tournament,
+            number=number,
+            name=machine.name,
+            machine=machine,
+            rule=machine.rule,
+            epsilon=machine.epsilon,
+            n_lessons=machine.n_lessons,
+        )
     beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
     return TournamentEntry(
         tournament=tournament,

@@ -31,6 +31,29 @@ def _fetch(machine_id: int, keys: Sequence[str]) -> dict[str, float]:
         return dict(cursor.fetchall())
 
 
+def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
+    """Reads entries by key as they were after so many lessons of the machine: before the first change since."""
+    return partial(_fetch_at, machine_id, n_lessons)
+
+
+def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str, float]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, coalesce((SELECT before FROM learning_valuechange change WHERE change.entry_id = entry.id"
+            " AND change.lesson_id >= (SELECT id FROM learning_lesson WHERE machine_id = %s AND number = %s)"
+            " ORDER BY change.id LIMIT 1), value)"
+            " FROM learning_value entry WHERE machine_id = %s AND key = ANY(%s)",
+            [machine_id, n_lessons + 1, machine_id, list(keys)],
+        )
+        return dict(cursor.fetchall())
+
+
+def values_go_back_to(machine_id: int, n_lessons: int) -> bool:
+    """Whether what the machine was after so many lessons can still be read: it is there, and was not reset since."""
+    here = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
+    return here.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()
+
+
 def values_memory(machine: Machine) -> QMemory:
     """The machine's memory, none of it read yet."""
     return QMemory(values_learner(machine))

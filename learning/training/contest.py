@@ -25,12 +25,12 @@ Player = Memory | Opponent
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Games won by the first side, drawn, and won by the second; and the exact chances of the three."""
+    """Games won by the first side, drawn, and won by the second; and the exact chances of the three, if known."""
 
     first_wins: int
     draws: int
     second_wins: int
-    expected: tuple[float, float, float]
+    expected: tuple[float, float, float] | None
 
 
 def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:

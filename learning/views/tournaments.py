@@ -13,12 +13,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from games.exceptions import PlayError
+from games.rules.base import Game
 from games.rules.registry import GAMES
+from games.rules.romgon.rules import Romgon
 from learning import selectors_tournaments as selectors
 from learning import services_tournaments as services
 from learning.access import machines_visible
 from learning.exceptions import NotYourTournamentError, TournamentNotFoundError
-from learning.forms import TournamentForm
+from learning.forms import TournamentForm, game_label
 from learning.models import Machine, RunStatus, Tournament
 from learning.views.runs import not_found
 
@@ -39,16 +41,21 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
 def tournament_new(request: HttpRequest) -> HttpResponse:
     """Choose who takes part, and begin."""
     game = request.GET.get("game", "")
-    games = [known for known in GAMES.values() if known.enumerable]  # pairings are exact as well as played
+    games = _games(request)
     game = game if game in {known.slug for known in games} else games[0].slug
-    form = TournamentForm(request.POST or None, machines=_machines(request, game))
+    form = TournamentForm(request.POST or None, game=GAMES[game], machines=_machines(request, game))
     if request.method == "POST" and form.is_valid():
         wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
         try:
             return redirect(services.tournament_start(user=request.user, **wanted))
         except PlayError as error:
-            form.add_error(None, str(error).removeprefix("entries: ").removeprefix("rounds: "))
-    context = {"form": form, "games": games, "chosen": game}
+            form.add_error(None, str(error).removeprefix("entries: ").removeprefix("rounds: ").removeprefix("games: "))
+    context = {
+        "form": form,
+        "games": [{"slug": known.slug, "name": game_label(known)} for known in games],
+        "chosen": game,
+        "plays_both": not GAMES[game].takes_boxes,
+    }
     return render(request, "learning/tournament_new.html", context)
 
 
@@ -104,6 +111,13 @@ def _refused(request: HttpRequest, error: PlayError) -> HttpResponse:
         return not_found(request, error)
     assert isinstance(error, NotYourTournamentError)
     return render(request, "403.html", {"reason": str(error)}, status=403)
+
+
+def _games(request: HttpRequest) -> list[Game[Any, Any]]:
+    """Games of which every pairing can be worked out, and Romgon: with additions where there are machines for it."""
+    played = set(machines_visible(request.user).filter(side=None).values_list("game", flat=True).distinct())
+    known = [game for game in GAMES.values() if game.enumerable or isinstance(game, Romgon)]
+    return [game for game in known if not game.added or game.slug in played]
 
 
 def _machines(request: HttpRequest, game: str) -> list[Machine]:

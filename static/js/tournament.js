@@ -61,7 +61,7 @@ function standings(state, names) {
     number(row.games ? `${row.place}.` : "–"),
     html("th", { scope: "row" }, named(names.get(row.entry))),
     number(row.games ? html("b", {}, `${percent(row.score)} %`) : "–"),
-    number(row.games ? `${percent(row.expected / row.games)} %` : "–"),
+    number(row.games && row.expected !== null ? `${percent(row.expected / row.games)} %` : "–"),
     number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`),
     number(figure(row.games)),
     number(figure(row.wins)),
@@ -91,10 +91,11 @@ function cross(state, names) {
         const cell = against.get(other);
         if (!cell) return number("·", { class: "figure cross-none" });
         const share = cell.points / cell.games;
-        const told = `${points(cell.points)} of ${figure(cell.games)} points; exactly ${points(cell.expected)}`;
+        const isExact = cell.expected !== null;
+        const told = `${points(cell.points)} of ${figure(cell.games)} points${isExact ? `; exactly ${points(cell.expected)}` : ""}`;
         return html(
           "td", { class: `figure share-${Math.min(4, Math.floor(share * 5))}`, title: told },
-          percent(share), html("small", {}, percent(cell.expected / cell.games)),
+          percent(share), isExact ? html("small", {}, percent(cell.expected / cell.games)) : null,
         );
       }),
     );

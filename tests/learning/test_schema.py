@@ -59,6 +59,8 @@ def addresses() -> dict[str, str]:
     position = learner.boxes.filter(changes__lesson__kind="match")[0].position
     run = learner.runs.get()
     keeper = machine_create(game="romgon", side=None, name="Q", owner=owner)
+    played_long = tournament_start(entries=[f"{keeper.pk}", "easy"], user=owner, games=1, enqueue=False)
+    tournament_play(played_long.pk)
     start = keeper.rules.encode(keeper.rules.initial_position())
     return {
         "/api/machines": "",
@@ -72,7 +74,7 @@ def addresses() -> dict[str, str]:
         "/api/schedules": "",
         "/api/schedules/{schedule_id}": f"{schedule.pk}",
         "/api/tournaments": "",
-        "/api/tournaments/{tournament_id}": f"{over.pk} {waiting.pk}",
+        "/api/tournaments/{tournament_id}": f"{over.pk} {waiting.pk} {played_long.pk}",
     }
 
 

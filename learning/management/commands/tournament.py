@@ -55,10 +55,11 @@ class Command(BaseCommand):
         heads = f"{'games':>9} {'won':>9} {'drawn':>9} {'lost':>9} {'score':>7} {'exact':>7} {'rating':>13}"
         self.stdout.write(f"{'':>4} {'name':<{width}} {heads}")
         for row in view["standings"]:
-            exact = row["expected"] / row["games"] if row["games"] else 0.0
+            known = row["expected"] is not None and row["games"]
+            exact = f"{row['expected'] / row['games']:.1%}" if known else "–"
             self.stdout.write(
                 f"{row['place']:>3}. {names[row['entry']]:<{width}} {row['games']:>9,} {row['wins']:>9,}"
-                f" {row['draws']:>9,} {row['losses']:>9,} {row['score']:>7.1%} {exact:>7.1%}"
+                f" {row['draws']:>9,} {row['losses']:>9,} {row['score']:>7.1%} {exact:>7}"
                 f" {row['rating']:>6.1f} ± {row['uncertainty']:.1f}"
             )
         self.stdout.write(

@@ -1,0 +1,300 @@
+"""Tournaments of machines that keep values: each side of each pair, as they were at the start, and stoppable midway."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from games.rules.base import Side
+from games.rules.registry import GAMES
+from games.rules.romgon.rules import Romgon
+from learning import referee, selectors_strength, tasks
+from learning.exceptions import EntryGoneError, TournamentRefusedError
+from learning.kernels.random_source import RandomSource
+from learning.machines.q_learning import QLearner, QRule, Values, entry_key
+from learning.models import Lesson, Machine, Pairing, RunStatus, Tournament, Value, ValueChange
+from learning.opponents.registry import OPPONENTS
+from learning.referee import claimable, pairing_claim, pairing_play, tournament_play
+from learning.runner import run_claim, run_execute
+from learning.selectors_tournaments import tournament_view
+from learning.selectors_values import value_errors
+from learning.services import Stage, machine_create, machine_delete, machine_reset, training_run_start
+from learning.services_tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
+from learning.storage_values import values_fetch_at
+from learning.training.contest import Contest
+from learning.training.q_contest import FrozenValues, contest_played
+from tests.factories import api_with, machine, user
+
+GAME = GAMES["romgon"]
+assert isinstance(GAME, Romgon)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+
+
+def learner(name: str = "Q", **fields: Any) -> Machine:
+    return machine_create(**{"game": "romgon", "side": None, "name": name, "slug": name.lower(), **fields})
+
+
+def taught(learning: Machine, games: int = 2, seed: int = 7) -> Machine:
+    run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=seed, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    return Machine.objects.get(pk=learning.pk)
+
+
+def held(*entries: str, **options: Any) -> Tournament:
+    return tournament_start(entries=entries, **{"user": None, "games": 2, "seed": 8, "enqueue": False, **options})
+
+
+def played(*entries: str, **options: Any) -> Tournament:
+    tournament = held(*entries, **options)
+    tournament_play(tournament.pk)
+    return Tournament.objects.get(pk=tournament.pk)
+
+
+def outcome(tournament: Tournament) -> Any:
+    view = tournament_view(Tournament.objects.get(pk=tournament.pk))
+    return {key: view[key] for key in ("status", "standings", "crosstable", "pairings")}
+
+
+def table_of(learning: Machine) -> dict[str, float]:
+    return dict(learning.values.values_list("key", "value"))
+
+
+class TestWhatComesOfIt:
+    def test_every_two_meet_twice_and_the_table_adds_up(self) -> None:
+        one, other = taught(learner("One")), learner("Other")
+        view = tournament_view(played("one", "other", "easy"))
+        assert (view["status"], view["pairings_done"], view["pairings_total"]) == ("finished", 6, 6)
+        assert {(p["first"], p["second"]) for p in view["pairings"]} == {
+            (a, b) for a in range(3) for b in range(3) if a != b
+        }
+        assert all(p["first_wins"] + p["draws"] + p["second_wins"] == 2 for p in view["pairings"])
+        assert sum(row["points"] for row in view["standings"]) == 12
+        assert {row["games"] for row in view["standings"]} == {8}
+        assert all(p["expected"] is None for p in view["pairings"])
+        assert all(row["expected"] is None for row in view["standings"])
+        assert all(cell["expected"] is None for line in view["crosstable"] for cell in line["against"])
+        assert [entry["side"] for entry in view["entries"]] == [None] * 3
+        for before in (one, other):
+            now = Machine.objects.get(pk=before.pk)
+            assert (now.n_games, now.n_lessons, now.epsilon) == (before.n_games, before.n_lessons, before.epsilon)
+
+    def test_a_pairing_is_the_games_of_its_number(self) -> None:
+        one = taught(learner("One"))
+        pairing = played("one", "medium", games=3).pairings.select_related("first", "second").get(number=1)
+        assert (pairing.first.name, pairing.second.name) == ("Medium engine", "One")
+        values, rule = table_of(one), QRule()
+        frozen = FrozenValues(rule, one.epsilon or 0, lambda keys: {key: values[key] for key in keys if key in values})
+        alone = contest_played(GAME, OPPONENTS["medium"], frozen, 3, RandomSource(8, 1))
+        assert alone == Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
+
+    def test_the_games_are_those_of_the_readable_machine(self) -> None:
+        """Game by game, with one random source for both seats."""
+        n_first, rng = 0, RandomSource(5)
+        for _ in range(2):
+            curious = QLearner(GAME, QRule(), Values(), 0.5, learns=False)
+            position = GAME.initial_position()
+            while (over := GAME.outcome(position)) is None:
+                if position.side is Side.FIRST:
+                    move = curious.choose(position, rng).move
+                else:
+                    move = OPPONENTS["easy"].choose(GAME, position, rng)
+                position = GAME.apply(position, move)
+            n_first += over.winner is Side.FIRST
+        frozen = FrozenValues(QRule(), 0.5, lambda keys: {})
+        alone = contest_played(GAME, frozen, OPPONENTS["easy"], 2, RandomSource(5))
+        assert alone is not None
+        assert alone.first_wins == n_first
+
+    def test_swiss_by_the_command(self, capsys: pytest.CaptureFixture[str]) -> None:
+        learner("One")
+        call_command("tournament", machines="one,easy,medium", games=1, seed=3, format="swiss", rounds=2)
+        printed = capsys.readouterr().out
+        assert "One" in printed
+        assert "–" in printed
+
+
+class TestAsItWas:
+    def test_what_is_learnt_meanwhile_changes_nothing(self) -> None:
+        for name in ("One", "Other"):
+            taught(learner(name))
+        quiet = played("one", "other")
+        disturbed = held("one", "other")
+        first = pairing_claim(claimable(disturbed.pk)[0])
+        assert first is not None
+        pairing_play(first)
+        for slug in ("one", "other"):
+            taught(Machine.objects.get(slug=slug), 3, seed=9)
+        tournament_play(disturbed.pk)
+        assert outcome(disturbed) == outcome(quiet)
+        assert value_errors() == []
+
+    def test_the_values_of_any_earlier_lesson_can_be_read(self) -> None:
+        one = learner()
+        start = GAME.initial_position()
+        key = entry_key(start.board, GAME.legal_moves(start)[0])
+        Value.objects.create(machine=one, key=key, start=0.75, value=0.75)
+        tables = [table_of(one)]
+        for seed in range(3):
+            one = taught(one, 1, seed)
+            tables.append(table_of(one))
+        numbers = [0, *Lesson.objects.filter(machine=one).order_by("number").values_list("number", flat=True)]
+        assert len(numbers) == len(tables)
+        keys = list(tables[-1])
+        for number, table in zip(numbers, tables, strict=True):
+            found = values_fetch_at(one.pk, number)(keys)
+            assert {k: v for k, v in found.items() if v} == {k: v for k, v in table.items() if v}
+
+    def test_a_move_takes_one_query_and_reads_its_own_entries(self) -> None:
+        one = learner()
+        Value.objects.bulk_create(Value(machine=one, key=f"{n}#0-0:swU", value=0.5) for n in range(3000))
+        with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
+            assert values_fetch_at(one.pk, 0)(["5#0-0:swU", "none"]) == {"5#0-0:swU": 0.5}
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT TEXT) {queries[0]['sql']}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+        assert "value_once" in plan
+        assert "Seq Scan on learning_value " not in plan
+
+    @pytest.mark.parametrize("gone", [machine_reset, machine_delete], ids=["reset", "deleted"])
+    @pytest.mark.parametrize("n_taught", [0, 1])
+    def test_a_machine_that_is_gone_ends_the_tournament_and_says_why(
+        self, gone: Callable[..., Any], n_taught: int
+    ) -> None:
+        owner = user("owner")
+        one = learner("One", owner=owner)
+        if n_taught:
+            taught(one, n_taught)
+        tournament = held("one", "easy")
+        gone(user=owner, machine_id=one.pk)
+        with pytest.raises(EntryGoneError):
+            tasks.pairing_execute(claimable(tournament.pk)[0])
+        tournament.refresh_from_db()
+        assert tournament.status == RunStatus.FAILED
+        assert "One was deleted or made to forget" in tournament.error
+        assert not tournament.pairings.exclude(status__in=(RunStatus.FAILED, RunStatus.CANCELLED)).exists()
+
+
+class TestLongGames:
+    def test_it_says_how_far_it_is_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        told: list[tuple[int, Any]] = []
+        tell = referee.tournament_tell
+        pairing = pairing_claim(claimable(held("easy", "medium", game="romgon", games=3).pk)[0])
+        assert pairing is not None
+        begun = pairing.lease_until
+
+        def listen(tournament: Tournament) -> None:
+            now = Pairing.objects.get(pk=pairing.pk)
+            told.append((now.n_first_wins + now.n_draws + now.n_second_wins, now.lease_until))
+            tell(tournament)
+
+        monkeypatch.setattr(referee, "tournament_tell", listen)
+        pairing_play(pairing)
+        assert [games for games, _ in told] == [1, 2, 3, 3]
+        assert begun is not None
+        assert begun < told[0][1] < told[2][1]
+        assert told[3][1] is None
+        assert Pairing.objects.get(pk=pairing.pk).status == RunStatus.FINISHED
+
+    def test_called_off_in_the_middle_it_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        owner = user("owner")
+        tournament = held("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
+        pairing = pairing_claim(claimable(tournament.pk)[0])
+        assert pairing is not None
+        said = 0
+        say = referee._say
+
+        def counted(*args: Any) -> bool:
+            nonlocal said
+            said += 1
+            if said == 2:
+                tournament_cancel(user=owner, tournament_id=tournament.pk)
+            return say(*args)
+
+        monkeypatch.setattr(referee, "_say", counted)
+        assert pairing_play(pairing) == []
+        assert said == 2
+        pairing.refresh_from_db()
+        assert (pairing.status, pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins) == ("cancelled", 1)
+
+    def test_whose_lease_somebody_else_has_it_stops(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        tournament = held("easy", "medium", game="romgon", games=3)
+        slow = pairing_claim(claimable(tournament.pk)[0])
+        assert slow is not None
+        past = timezone.now() - timedelta(seconds=1)
+        Pairing.objects.filter(pk=slow.pk).update(lease_until=past)
+        quick = pairing_claim(slow.pk)
+        assert quick is not None
+        assert pairing_play(slow) == []
+        assert Pairing.objects.get(pk=slow.pk).n_first_wins == 0
+        pairing_play(quick)
+        assert Pairing.objects.get(pk=slow.pk).status == RunStatus.FINISHED
+
+
+class TestAsking:
+    @pytest.mark.parametrize(
+        ("options", "why"),
+        [
+            (
+                {"entries": ["q", "easy"], "games": MAX_LONG_GAMES + 1},
+                "games: 1 to 1,000 a pairing in Romgon, not 1,001",
+            ),
+            ({"entries": ["q", "expert"]}, "entries: what expert plays depends on how fast"),
+            ({"entries": ["q", "perfect"]}, "entries: Perfect does not play Romgon"),
+            ({"entries": ["q", "boxed"]}, "machines of one game only, not of noughts-and-crosses and romgon"),
+            ({"entries": ["q", "flips"]}, "machines of one game only, not of romgon and romgon-flip"),
+            ({"entries": ["boxed", "hard"]}, "Hard engine does not play Noughts and crosses"),
+        ],
+    )
+    def test_what_cannot_be_held_is_refused(self, options: dict[str, Any], why: str) -> None:
+        learner()
+        learner("Flips", game="romgon-flip")
+        machine(Side.FIRST, slug="boxed")
+        with pytest.raises(TournamentRefusedError, match=why):
+            held(*options.pop("entries"), **options)
+        assert not Tournament.objects.exists()
+
+    def test_nothing_of_the_table_is_copied(self) -> None:
+        taught(learner())
+        tournament = held("q", "easy")
+        entry = tournament.entries.get(number=0)
+        assert (entry.beads, entry.side, entry.n_lessons) == (None, None, Machine.objects.get().n_lessons)
+        assert entry.n_lessons
+        assert ValueChange.objects.exists()
+
+    def test_by_the_api_and_the_pages(self, client: Client) -> None:
+        anna = user("anna")
+        learner(owner=anna)
+        learner("Flips", game="romgon-flip", owner=anna)
+        made = api_with(anna, "train").post("/api/tournaments", {"entries": ["q", "easy"], "games": 1}, format="json")
+        assert made.status_code == 201, made.content
+        client.force_login(anna)
+        page = client.get("/tournaments/new?game=romgon")
+        assert page.status_code == 200
+        text = page.content.decode()
+        assert "Here a machine plays either side" in text
+        assert "Romgon with flips" in text
+        opponents = [slug for slug, _ in page.context["form"].fields["opponents"].choices]
+        assert opponents == ["random", "beginner", "easy", "medium", "hard"]
+        form = {"machines": [str(Machine.objects.get(slug="q").pk)], "opponents": ["medium"], "format": "round-robin"}
+        refused = client.post("/tournaments/new?game=romgon", {**form, "games": MAX_LONG_GAMES + 1})
+        assert "At most 1000" in refused.content.decode()
+        answer = client.post("/tournaments/new?game=romgon", {**form, "games": 1})
+        assert answer.status_code == 302, answer.content
+        assert client.get(answer.headers["Location"]).status_code == 200
