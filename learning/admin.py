@@ -7,16 +7,21 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 
 from games.admin import BoardMedia, ReadOnly, board_html
 from games.exceptions import PlayError
+from games.rules.romgon.pieces import side_of
+from games.rules.romgon.rules import Position
 from games.services import Person
 from learning import services, services_experiments, services_schedules, services_tournaments
+from learning.machines.q_learning import entry_read
 from learning.models import (
     Box,
     ExperimentRun,
@@ -28,6 +33,7 @@ from learning.models import (
     Tournament,
     TournamentEntry,
     TrainingRun,
+    Value,
 )
 from learning.selectors_boxes import box_history, slots_view
 from learning.selectors_schedules import crontab_text, next_runs, timing_sentence
@@ -39,6 +45,9 @@ ACTION_GAMES = 10_000
 """What a run started from the list of machines plays; other runs are started from a machine's page."""
 
 LATEST_CHANGES = 50
+COUNTED_MOST = 10_000
+"""So many values can be paged through; who wants others narrows the list."""
+KEEPERS_SHOWN = 100
 
 
 @admin.register(Machine)
@@ -63,7 +72,7 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
             "owner",
             "copied_from",
         ),
-        *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "created_at", "boxes_link"),
+        *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "boxes_link"),
     )
     readonly_fields = fields[4:]
     show_full_result_count = False
@@ -95,9 +104,12 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
             user=request.user, machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data}
         )
 
-    @admin.display(description="boxes")
+    @admin.display(description="memory")
     def boxes_link(self, machine: Machine) -> str:
-        """The machine's boxes."""
+        """The machine's boxes, or its values."""
+        if machine.keeps_values:
+            url = f"{reverse('admin:learning_value_changelist')}?machine={machine.pk}"
+            return format_html('<a href="{}">values</a>', url)
         url = f"{reverse('admin:learning_box_changelist')}?machine__id__exact={machine.pk}"
         return format_html('<a href="{}">boxes</a>', url)
 
@@ -179,14 +191,111 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
         )
 
 
+class CappedPaginator(Paginator):
+    """Pages of the first :data:`COUNTED_MOST` rows, without counting the others, which may be millions."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are to page through."""
+        rows: Any = self.object_list
+        return int(rows[:COUNTED_MOST].count())
+
+
+class KeeperFilter(admin.SimpleListFilter):
+    """Machines that keep values; found by what they are, not by going through their values."""
+
+    title = "machine"
+    parameter_name = "machine"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        """The latest of them."""
+        keepers = Machine.objects.filter(side__isnull=True).order_by("-pk").values_list("pk", "name")
+        return [(pk, f"{name} ({pk})") for pk, name in keepers[:KEEPERS_SHOWN]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Value]) -> QuerySet[Value]:
+        """Its values."""
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        return queryset.filter(machine=int(chosen)) if _is_id(chosen) else queryset.none()
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+@admin.register(Value)
+class ValueAdmin(ReadOnly, admin.ModelAdmin):
+    """Values of machines that keep them: by machine and by how the key begins."""
+
+    list_display = ("key", "machine", "value", "start", "n_visits")
+    list_filter = (KeeperFilter,)
+    list_select_related = ("machine",)
+    ordering = ("machine", "key")
+    sortable_by = ()
+    search_fields = ("key__startswith",)
+    search_help_text = (
+        f"How the key begins, such as 0-0-1-1#. Choose a machine first. {COUNTED_MOST:,} are shown at most."
+    )
+    fields = ("machine", "key", "board", "value", "start", "n_visits", "latest_changes")
+    readonly_fields = fields
+    list_per_page = 50
+    paginator = CappedPaginator
+    show_full_result_count = False
+
+    class Media(BoardMedia):
+        """Boards."""
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Value], search_term: str
+    ) -> tuple[QuerySet[Value], bool]:
+        """Of one machine only: a search through all of them would read every row that there is."""
+        if search_term and KeeperFilter.parameter_name not in request.GET:
+            self.message_user(request, "Choose a machine, then search its values.", messages.WARNING)
+            return queryset.none(), False
+        return super().get_search_results(request, queryset, search_term)
+
+    @admin.display(description="position")
+    def board(self, entry: Value) -> str:
+        """The board of the entry, drawn."""
+        board, move = entry_read(entry.key)
+        position = Position(board, side_of(board[move.origin]))
+        return board_html(entry.machine.game, entry.machine.rules.encode(position))
+
+    @admin.display(description=f"latest {LATEST_CHANGES} changes")
+    def latest_changes(self, entry: Value) -> str:
+        """The ledger of the value, newest first, each with its match or run."""
+        changes = entry.changes.select_related("lesson__match__room", "lesson__run").order_by("-pk")
+        rows = [(_cause_link(change.lesson), change.before, change.after) for change in changes[:LATEST_CHANGES]]
+        return format_html(
+            "<table><tr><th>cause</th><th>before</th><th>after</th></tr>{}</table>",
+            format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+        )
+
+
 @admin.register(Lesson)
 class LessonAdmin(ReadOnly, admin.ModelAdmin):
     """The ledger: what taught whom, and when."""
+
+    readonly_fields = ("value_changes",)
 
     list_display = ("number", "machine", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
     list_filter = ("kind", ("machine", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("machine", "match__room", "run")
     show_full_result_count = False
+
+    @admin.display(description=f"first {LATEST_CHANGES} changes of values")
+    def value_changes(self, lesson: Lesson) -> str:
+        """Of a machine that keeps values, in the order in which they were learnt, each with its entry."""
+        changes = lesson.value_changes.select_related("entry").order_by("pk")[:LATEST_CHANGES]
+        rows = [
+            (reverse("admin:learning_value_change", args=[one.entry_id]), one.entry.key, one.before, one.after)
+            for one in changes
+        ]
+        return format_html(
+            "<table><tr><th>value</th><th>before</th><th>after</th></tr>{}</table>",
+            format_html_join("", '<tr><td><a href="{}">{}</a></td><td>{}</td><td>{}</td></tr>', rows),
+        )
 
 
 @admin.register(TrainingRun)

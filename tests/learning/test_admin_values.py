@@ -1,0 +1,128 @@
+"""Values of machines in the admin: by machine and by how a key begins, never counted or searched as a whole."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from learning import admin as pages
+from learning import selectors_strength
+from learning.machines.q_learning import action_key
+from learning.models import Lesson, Machine, Value
+from learning.runner import run_claim, run_execute
+from learning.services import Stage, machine_create, training_run_start
+from tests.factories import house, user
+
+pytestmark = pytest.mark.django_db
+VALUES, LESSONS = "/admin/learning/value/", "/admin/learning/lesson/"
+
+
+@pytest.fixture
+def browser() -> Client:
+    client = Client()
+    client.force_login(user("staff", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def learner(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    learning = machine_create(game="romgon-flip-turn", side=None, name="Q")
+    run = training_run_start(machine=learning.slug, stages=[Stage("easy", 2)], seed=7, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    return Machine.objects.get(pk=learning.pk)
+
+
+def shown(browser: Client, **query: Any) -> list[str]:
+    page = browser.get(VALUES, query)
+    assert page.status_code == 200
+    return [entry.key for entry in page.context["cl"].result_list]
+
+
+def test_the_list_is_narrowed_by_machine_and_by_how_a_key_begins(browser: Client, learner: Machine) -> None:
+    other = machine_create(game="romgon", side=None, name="Other")
+    Value.objects.create(machine=other, key="0-0-1-1#0-0:swU", value=0.5)
+    own = set(learner.values.values_list("key", flat=True))
+    assert set(shown(browser, machine=other.pk)) == {"0-0-1-1#0-0:swU"}
+    assert set(shown(browser, machine=learner.pk)) <= own
+    start = learner.rules.initial_position()
+    begins = action_key(learner.rules.legal_moves(start)[0])[:2]
+    assert set(shown(browser, machine=learner.pk, q=begins)) == {key for key in own if key.startswith(begins)}
+    key = min(own)
+    assert shown(browser, machine=learner.pk, q=key) == [key]
+    assert shown(browser, machine=learner.pk, q="%") == shown(browser, machine=learner.pk, q="swU") == []
+    for nobody in ("x", "-1", "9" * 30, "0"):
+        assert shown(browser, machine=nobody) == []
+
+
+def test_without_a_machine_nothing_is_searched(browser: Client, learner: Machine) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        page = browser.get(VALUES, {"q": "0-0"})
+    assert "Choose a machine, then search" in page.content.decode()
+    assert not [query for query in queries if "LIKE" in query["sql"]]
+
+
+def test_pages_take_the_same_queries_however_many_there_are_and_count_no_more_than_are_shown(
+    browser: Client, learner: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "COUNTED_MOST", 120)
+    with CaptureQueriesContext(connection) as few:
+        browser.get(VALUES, {"machine": learner.pk})
+    Value.objects.bulk_create(Value(machine=learner, key=f"x{n:04}#0-0:swU", value=n) for n in range(300))
+    with CaptureQueriesContext(connection) as many:
+        page = browser.get(VALUES, {"machine": learner.pk})
+    assert len(many) == len(few)
+    changelist = page.context["cl"]
+    assert (changelist.result_count, changelist.full_result_count, len(changelist.result_list)) == (120, None, 50)
+    counts = [query["sql"] for query in many if "COUNT(" in query["sql"] and "learning_value" in query["sql"]]
+    assert counts
+    assert all("LIMIT 120" in sql for sql in counts)
+    assert len(shown(browser, machine=learner.pk, p=3)) == 20
+
+
+def test_an_entry_shows_its_board_and_its_ledger_and_cannot_be_changed(browser: Client, learner: Machine) -> None:
+    entry = learner.values.order_by("-n_visits", "pk")[0]
+    with CaptureQueriesContext(connection) as queries:
+        page = browser.get(f"{VALUES}{entry.pk}/change/")
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "<bead-board" in text
+    assert "/admin/learning/trainingrun/" in text
+    assert str(entry.changes.latest("pk").after) in text
+    assert len(queries) <= 6
+    assert 'name="_save"' not in text
+    assert browser.post(f"{VALUES}{entry.pk}/change/", {"value": 5}).status_code == 403
+    assert browser.get(f"{VALUES}add/").status_code == 403
+    assert browser.post(f"{VALUES}{entry.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_lesson_shows_the_values_that_it_changed(browser: Client, learner: Machine) -> None:
+    lesson = Lesson.objects.filter(machine=learner).latest("number")
+    change = lesson.value_changes.order_by("pk")[0]
+    with CaptureQueriesContext(connection) as queries:
+        text = browser.get(f"{LESSONS}{lesson.pk}/change/").content.decode()
+    assert f"{VALUES}{change.entry_id}/change/" in text
+    assert str(change.after) in text
+    assert len(queries) <= 8
+
+
+def test_each_machine_leads_to_what_it_keeps(browser: Client, learner: Machine) -> None:
+    (boxed, *_) = house().values()
+    text = browser.get("/admin/learning/machine/").content.decode()
+    assert f"{VALUES}?machine={learner.pk}" in text
+    assert f"box/?machine__id__exact={boxed.pk}" in text
+    assert browser.get(f"/admin/learning/machine/{learner.pk}/change/").status_code == 200
+
+
+def test_the_list_names_machines_without_reading_values(browser: Client, learner: Machine) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        browser.get(VALUES, {"machine": learner.pk})
+    reads = [query["sql"] for query in queries if 'FROM "learning_value"' in query["sql"]]
+    assert all("LIMIT" in sql for sql in reads)
+    assert "DISTINCT" not in "".join(reads)
+    assert admin.site.is_registered(Value)
