@@ -12,7 +12,9 @@ JSON = "application/json"
 
 
 def _object(description: str, required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "description": description, "required": required, "properties": properties}
+    # OpenAPI allows no empty list of what is required.
+    needed = {"required": required} if required else {}
+    return {"type": "object", "description": description, **needed, "properties": properties}
 
 
 def _text(description: str, *choices: str, **more: Any) -> dict[str, Any]:

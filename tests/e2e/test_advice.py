@@ -1,12 +1,14 @@
 """The page where a board is set up by hand: mouse, keyboard, phone, and what a program would send."""
 
 import json
+import re
 import shlex
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from games.rules.base import Side
+from learning.services import machine_create
 from tests.e2e.conftest import Visitor, Watch
 from tests.factories import house
 
@@ -90,6 +92,17 @@ def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
     expect(page.locator("#candidates li")).to_have_count(5)
     page.locator("summary", has_text="What came back").click()
     expect(page.locator("#came")).to_contain_text('"flipModeEnabled": true')
+
+
+def test_a_machine_that_keeps_values_plays_romgon(page: Page) -> None:
+    machine_create(game="romgon", side=None, name="Quentin", slug="quentin")
+    page.goto("/ai")
+    page.locator("#game").select_option("romgon")
+    page.locator("#machine").fill("quentin")
+    page.get_by_role("button", name="Ask for a move").click()
+    expect(page.locator("#answer")).to_contain_text("Quentin plays: ")
+    expect(page.locator("#candidates li").first.locator(".figure")).to_have_text(re.compile(r"^-?\d\.\d{3}$"))
+    assert page.locator("#candidates li").count() > 5
 
 
 def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:

@@ -8,8 +8,10 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
 from games.rules.base import Side
-from learning.models import Machine
+from learning.machines.q_learning import entry_key
+from learning.models import Machine, Value
 from learning.selectors_exchange import machine_export
+from learning.services import machine_create
 from tests.e2e.test_lab import owner  # noqa: F401  # a fixture
 from tests.factories import machine, trained
 
@@ -44,3 +46,20 @@ def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None: 
     expect(page.locator("h1")).to_have_text("Home again")
     copy = Machine.objects.get(owner=owner)
     assert machine_export(copy).text == machine_export(learner).text.replace('"MENACE"', '"Home again"')
+
+
+def test_a_machine_that_keeps_values_is_taken_away_and_brought_back(page: Page, owner: Any) -> None:  # noqa: F811
+    learner = machine_create(game="romgon", side=None, name="Q")
+    board = learner.rules.initial_position().board
+    keys = [entry_key(board, move) for move in learner.rules.legal_moves(learner.rules.initial_position())]
+    Value.objects.bulk_create(Value(machine=learner, key=key, start=0.1 / 3, value=0.1 / 3) for key in keys)
+    page.goto(learner.get_absolute_url())
+    with page.expect_download() as download:
+        page.locator("#take").click()
+    page.goto("/machines/import")
+    page.locator("#id_file").set_input_files(download.value.path())
+    page.locator("#import").click()
+    page.wait_for_url(re.compile(r"/machines/\d+$"))
+    expect(page.locator("h1")).to_have_text("Q")
+    expect(page.locator("#n-values")).to_have_text(str(len(keys)))
+    assert machine_export(Machine.objects.get(owner=owner)).text == machine_export(learner).text

@@ -1,10 +1,13 @@
 """A tournament held, watched live and read after a reload; a schedule made, paused and deleted. Real workers play."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from games.rules.base import Side
 from learning.models import Schedule, Tournament
+from learning.services import machine_create
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
 from tests.factories import machine, user
@@ -105,3 +108,24 @@ def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None
     page.locator("#yes").click()
     expect(page.locator(".notes")).to_contain_text("is gone")
     assert not Schedule.objects.exists()
+
+
+def test_a_tournament_of_romgon_has_no_exact_figures(page: Page, start_worker: StartWorker) -> None:
+    user("ada")
+    machine_create(game="romgon", side=None, name="Q")
+    log_in(page)
+    page.goto("/tournaments/new?game=romgon")
+    expect(page.get_by_text("Here a machine plays either side")).to_be_visible()
+    for name in ("Q, plays either side", "Medium engine:"):
+        page.locator("label.choice", has_text=name).locator("input").check()
+    page.locator("#id_games").fill("2")
+    page.locator("#begin").click()
+    start_worker()
+    expect(page.locator("#status")).to_have_text("Finished", timeout=90_000)
+    expect(page.locator("#done")).to_have_text("2 of 2 pairings")
+    rows = page.locator("#standings tbody tr")
+    expect(rows).to_have_count(2)
+    for row in (rows.first, rows.last):
+        expect(row.locator("td").nth(2)).to_have_text("–")
+    expect(page.locator("#cross tbody small")).to_have_count(0)
+    expect(page.locator("#cross tbody td.figure").first).to_have_text(re.compile(r"^\d+\.\d$"))

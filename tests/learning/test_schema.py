@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 import yaml
+from drf_spectacular.validation import validate_schema
 
+from learning.api.ai_schema import START_BOARD
 from learning.models import Machine
 from learning.referee import tournament_play
 from learning.services import Stage, machine_create
@@ -96,3 +98,20 @@ def test_every_way_to_look_at_the_lab_is_compared(addresses: dict[str, str]) -> 
     paths = yaml.safe_load(api_with(None).get("/api/schema").content)["paths"]
     lab = {path for path in paths if "get" in paths[path] and not path.startswith(ELSEWHERE)}
     assert lab - {"/api/machines/{ref}/export"} == set(addresses)
+
+
+def test_the_schema_is_valid() -> None:
+    validate_schema(yaml.safe_load(api_with(None).get("/api/schema").content))
+
+
+def test_advice_is_what_its_schema_says() -> None:
+    keeper = machine_create(game="romgon", side=None, name="Q")
+    api = api_with(None)
+    schema = yaml.safe_load(api.get("/api/schema").content)
+    answers = schema["paths"]["/api/ai/move"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    boxed = {"game": "noughts-and-crosses", "board": "X........"}
+    romgon = {"board": START_BOARD, "playerColor": "black"}
+    for question in (romgon, {**romgon, "machine": keeper.pk}, boxed, {**boxed, "machine": machine().pk}):
+        answer = api.post("/api/ai/move", question, format="json")
+        assert answer.status_code == 200
+        assert differences(answer.json(), answers, schema["components"]["schemas"], "move") == []
