@@ -42,19 +42,24 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     _running.close()
 
 
+def environment() -> dict[str, str]:
+    """What a process of its own needs to work on this test's database."""
+    from django.conf import settings
+    from django.db import connection
+
+    database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    return {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
+
+
 @pytest.fixture
 def start_worker(transactional_db: None) -> Iterator[StartWorker]:
     """Start a real Celery worker on this test's database; it can be killed, and another started.
 
     For what crosses processes: locks, leases, progress. Its process group is its own: ``os.killpg(worker.pid, 9)``.
     """
-    from django.conf import settings
-    from django.db import connection
-
     from menace_site.celery import app
 
-    database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
+    env = environment()
     words = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
     started: dict[subprocess.Popen[bytes], signal.Signals] = {}
 

@@ -239,15 +239,21 @@ function lookAt(ply, { opens = false } = {}) {
 /* Words */
 
 const seatOf = (now, which) => now.seats.find((seat) => seat.role === which);
-const nameOf = (now, which) => (which === role ? "You" : seatOf(now, which)?.name ?? which);
+/** A name; of two people who are called the same, with the side. */
+function nameOf(now, which) {
+  if (which === role) return "You";
+  const name = seatOf(now, which)?.name ?? which;
+  return role === null && now.seats.every((seat) => seat.name === name) ? `${name} (${sideName(which)})` : name;
+}
 const sideName = (which) => layout.role_names[layout.roles.indexOf(which)] ?? which;
 
 function statusWords(now) {
   if (now.status === "waiting") return role ? "Waiting for the other player." : "One seat is still free.";
   if (now.status === "finished") return outcomeWords(now);
-  if (now.thinking) return `${nameOf(now, now.turn)} (${sideName(now.turn)}) is thinking…`;
+  const other = seatOf(now, now.turn)?.name ?? now.turn;
+  if (now.thinking) return `${other} (${sideName(now.turn)}) is thinking…`;
   if (now.turn === role) return `Your turn. You play ${sideName(role)}.`;
-  return `${sentence(nameOf(now, now.turn))} (${sideName(now.turn)}) to move.`;
+  return `${sentence(other)} (${sideName(now.turn)}) to move.`;
 }
 
 function outcomeWords(now) {
@@ -333,8 +339,8 @@ const roleMark = (which) => html("span", { class: `seat-role seat-role-${layout.
 /** Sharing stands beside the board while a seat is free, and below the game afterwards. */
 function showInvitation(now) {
   const isInvited = now.status === "waiting";
-  const place = isInvited ? at("side") : at("below");
-  if (at("share").parentElement !== place) place.append(at("share"));
+  if (isInvited) at("side").prepend(at("share")); // before all else: on a phone the rest is long
+  else if (at("share").parentElement !== at("below")) at("below").append(at("share"));
   at("join").hidden = role !== null || !isInvited;
   at("share-title").textContent = isInvited ? "Two can play" : "Share";
   at("share-words").textContent = !isInvited ? "Whoever has this link can watch."
@@ -374,6 +380,7 @@ function showActions(now) {
   const isOver = now.status === "finished";
   const focused = document.activeElement;
   at("resign").hidden = !isPlayer || now.status !== "playing";
+  at("resign-question").textContent = `Give up this game? The other side wins${now.seats.some((seat) => seat.machine?.learns) ? ", and a machine learns from it" : ""}.`;
   if (now.status !== "playing") at("resign-confirm").hidden = true;
   at("again").hidden = !(isPlayer || isHost) || !isOver;
   at("swap").hidden = !isPlayer || !isOver || !now.can_swap;

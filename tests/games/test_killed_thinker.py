@@ -1,0 +1,62 @@
+"""A real process is killed while one of its threads thinks about a move of a live match: the match goes on."""
+
+import os
+import signal
+import sys
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from games import services, thinking
+from games.models import Match, Room, Seat
+from games.rules.base import Side
+from menace_site import processes
+from menace_site.processes import wait_until
+from tests.conftest import environment
+from tests.factories import guest
+
+THINK = """
+import sys, django
+django.setup()
+from games import services, thinking
+from menace_site.processes import wait_until
+services.room_look(code=sys.argv[1])
+wait_until(thinking.is_idle, timeout_s=60)
+"""
+
+
+def overdue(match: Match) -> None:
+    """As if the process that was to think had been silent for as long as it may."""
+    past = timezone.now() - timedelta(seconds=1)
+    assert Match.objects.filter(pk=match.pk).update(answer_by=past) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
+    code = services.room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
+    services.room_join(code=code, person=guest(2))
+    services.match_play_move(code=code, person=guest(), move="2-7>3-6", ply=0)
+    # White's seat becomes a slow level's, whose move is due: so nobody in this process thinks about it.
+    Seat.objects.filter(side=Side.SECOND).update(player="master", guest=None, token_sha256="")
+    match = Match.objects.get()
+    overdue(match)
+    match.refresh_from_db()
+    with transaction.atomic():
+        Room.objects.select_for_update(no_key=True).get()  # however quickly it thinks, it cannot store its move
+        thinker = processes.spawn([sys.executable, "-W", "ignore", "-c", THINK, code], env=environment())
+        asked = Match.objects.filter(answer_by=match.answer_by)
+        assert wait_until(lambda: not asked.exists(), timeout_s=60), "it has taken the question on"
+        os.killpg(thinker.pid, signal.SIGKILL)
+        thinker.wait()
+    state = services.room_look(code=code)
+    assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
+    assert thinking.is_idle(), "nobody else thinks before its time has passed"
+    overdue(match)
+    services.room_look(code=code)
+    assert wait_until(lambda: services.room_look(code=code)["ply"] == 2, timeout_s=60)
+    state = services.match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)
+    assert (state["ply"], state["thinking"]) == (3, True)
+    assert wait_until(lambda: services.room_look(code=code)["ply"] == 4, timeout_s=60)
+    assert wait_until(thinking.is_idle, timeout_s=30)
