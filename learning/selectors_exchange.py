@@ -42,20 +42,19 @@ def machine_data(machine: Machine) -> MachineData:
     )
 
 
-def values_data(machine: Machine) -> ValuesData:
+def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
     """Everything a machine that keeps values is, at one moment, as :func:`machine_data`.
 
     Raises:
-        ExchangeError: it has more values than a file that can be read back holds.
+        ExchangeError: it has more values than a file that anybody can bring in holds, and not ``any_size`` will do.
     """
     game, rule = machine.rules, machine.any_rule
     assert isinstance(game, Romgon), "such a rule fits no other game"
     assert isinstance(rule, QRule), "only a machine that keeps values has them"
     head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
-    rows = list(
-        machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))[: MAX_VALUES + 1]
-    )
-    if len(rows) > MAX_VALUES:
+    found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
+    rows = list(found if any_size else found[: MAX_VALUES + 1])
+    if len(rows) > MAX_VALUES and not any_size:
         raise ExchangeError(
             "values", f"{machine.name} has {machine.values.count():,}, and a file holds {MAX_VALUES:,} at most"
         )
@@ -75,25 +74,31 @@ def values_data(machine: Machine) -> ValuesData:
     )
 
 
-def machine_export(machine: Machine, form: str = "native") -> MachineFile:
+def machine_export(machine: Machine, form: str = "native", *, any_size: bool = False) -> MachineFile:
     """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+
+    With ``any_size`` a machine that keeps values may have more of them than others could bring in.
 
     Raises:
         MachineFileError: there is no such format, or the machine does not fit into it.
     """
     try:
         chosen = format_get(form)
-        text = _dump_values(machine, chosen) if machine.keeps_values else chosen.dump(machine_data(machine))
+        text = (
+            _dump_values(machine, chosen, any_size=any_size)
+            if machine.keeps_values
+            else chosen.dump(machine_data(machine))
+        )
     except ExchangeError as error:
         raise MachineFileError(str(error)) from None
     extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
     return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
 
 
-def _dump_values(machine: Machine, form: Format) -> str:
+def _dump_values(machine: Machine, form: Format, *, any_size: bool) -> str:
     if form.dump_values is None:
         raise ExchangeError("format", f"{form.name} holds boxes, and {machine.name} keeps values; native holds them")
-    return form.dump_values(values_data(machine))
+    return form.dump_values(values_data(machine, any_size=any_size))
 
 
 def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:

@@ -226,6 +226,7 @@ def machine_import(
     side: Side | None = None,
     preset: str = "",
     name: str = "",
+    any_size: bool = False,
 ) -> Machine:
     """A new machine from a file; it belongs to the account, and its ledger begins with the beads or values of the file.
 
@@ -237,6 +238,7 @@ def machine_import(
         side: the side to take from a file that does not say or holds both.
         preset: whose rule the machine follows from now on, for files without a rule.
         name: what people call it, instead of the name in the file.
+        any_size: whether the file may be larger than those of accounts.
 
     Raises:
         MachineFileError: the file was refused; nothing of it is kept.
@@ -251,6 +253,7 @@ def machine_import(
             rule=PRESETS[preset].rule if preset else None,
             preset=preset,
             name=name.strip(),
+            any_size=any_size,
         )
         data = machine_read(content, wanted, form)
         rule_require(data.game, data.rule)

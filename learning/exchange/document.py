@@ -67,6 +67,8 @@ class Wanted:
     rule: Rule | None = None
     preset: str = ""
     name: str = ""
+    any_size: bool = False
+    """The operator's own file, which may be as large as it likes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
     if isinstance(rule, Rule):
         return _boxes_machine(fields, game, rule, head)
     assert isinstance(game, Romgon), "no other game fits such a rule"
-    return _values_machine(fields, game, rule, head)
+    return _values_machine(fields, game, rule, head, any_size=wanted.any_size)
 
 
 def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: Rule, head: dict[str, Any]) -> MachineData:
@@ -137,11 +137,13 @@ def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: Rule, hea
     return MachineData(game=game, side=side, rule=rule, boxes=boxes_sorted(game, boxes.values()), **head, **totals)
 
 
-def _values_machine(fields: dict[str, Any], game: Romgon, rule: QRule, head: dict[str, Any]) -> ValuesData:
+def _values_machine(
+    fields: dict[str, Any], game: Romgon, rule: QRule, head: dict[str, Any], *, any_size: bool
+) -> ValuesData:
     for name in ("side", "boxes"):
         if fields.get(name) is not None:
             raise ExchangeError(name, "a machine that keeps values plays either side, and has no boxes")
-    values = values_read(json_text.need(fields, "values"), game)
+    values = values_read(json_text.need(fields, "values"), game, any_size=any_size)
     totals = _totals(fields.get("totals", {}), "wins", "draws", "losses")
     return ValuesData(game=game, rule=rule, epsilon=epsilon_read(fields, rule), values=values, **head, **totals)
 

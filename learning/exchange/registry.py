@@ -91,17 +91,17 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> MachineData 
         ExchangeError: the file is too large, no text, of no known format, or wrong in some place.
     """
     words(wanted.name, "name", longest=80)
-    text = text_of(content)
+    text = text_of(content, any_size=wanted.any_size)
     return (format_get(slug) if slug else _format_of(text)).load(text, wanted)
 
 
-def text_of(content: bytes) -> str:
+def text_of(content: bytes, *, any_size: bool = False) -> str:
     """The text of a file.
 
     Raises:
         ExchangeError: it is too large, no text, or empty.
     """
-    if len(content) > MAX_BYTES:
+    if len(content) > MAX_BYTES and not any_size:
         raise ExchangeError("", f"The file has {len(content):,} bytes; {MAX_BYTES:,} are the most.")
     try:
         text = content.decode("utf-8-sig")

@@ -83,14 +83,14 @@ def epsilon_read(fields: dict[str, Any], rule: QRule) -> float:
     return epsilon
 
 
-def values_read(value: object, game: Romgon) -> tuple[ValueData, ...]:
+def values_read(value: object, game: Romgon, *, any_size: bool = False) -> tuple[ValueData, ...]:
     """The entries, by key.
 
     Raises:
         ExchangeError: one cannot be an entry of a machine that plays the game, or they are too many.
     """
     items = json_text.items(value, "values")
-    if len(items) > MAX_VALUES:
+    if len(items) > MAX_VALUES and not any_size:
         raise ExchangeError("values", f"has {len(items):,} entries; {MAX_VALUES:,} are the most")
     found: dict[str, ValueData] = {}
     for index, item in enumerate(items):

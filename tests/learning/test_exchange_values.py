@@ -283,6 +283,20 @@ class TestStored:
         with pytest.raises(CommandError, match="keeps values"):
             call_command("export_machine", original.slug, format="csv")
 
+    def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        original, file = taught(learner(), 1), tmp_path / "q.json"
+        for place in ("selectors_exchange.MAX_VALUES", "exchange.values.MAX_VALUES"):
+            monkeypatch.setattr(f"learning.{place}", 5)
+        for place in ("exchange.registry", "management.commands.import_machine"):
+            monkeypatch.setattr(f"learning.{place}.MAX_BYTES", 400)
+        with pytest.raises(CommandError, match="a file holds 5 at most"):
+            call_command("export_machine", original.slug, out=file)
+        call_command("export_machine", original.slug, out=file, any_size=True)
+        with pytest.raises(CommandError, match="400 are the most"):
+            call_command("import_machine", str(file))
+        call_command("import_machine", str(file), name="Back", any_size=True)
+        assert stored(Machine.objects.get(name="Back")) == stored(original)
+
 
 def test_epsilon_is_exact_however_often_it_has_decayed() -> None:
     rule, epsilon = QRule(), 0.2

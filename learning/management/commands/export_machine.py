@@ -18,15 +18,17 @@ class Command(BaseCommand):
     help = "Writes a machine to standard output or a file, in one of several formats."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """MACHINE [--format F] [--out FILE]."""
+        """MACHINE [--format F] [--out FILE] [--any-size]."""
         parser.add_argument("machine", help="id or slug")
         parser.add_argument("--format", default="native", choices=FORMATS)
         parser.add_argument("--out", type=Path, help="default: standard output")
+        parser.add_argument("--any-size", action="store_true", help="more values than a file for everybody holds")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the file, or write it."""
         try:
-            file = machine_export(machine_find(options["machine"]), options["format"])
+            machine = machine_find(options["machine"])
+            file = machine_export(machine, options["format"], any_size=options["any_size"])
         except PlayError as error:
             raise CommandError(str(error)) from None
         if options["out"] is None:

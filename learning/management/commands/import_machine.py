@@ -21,13 +21,14 @@ class Command(BaseCommand):
     help = "Makes a machine from a file; nothing is kept of a file that cannot be read."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """FILE [--format F] [--game G] [--side S] [--preset P] [--name N] [--owner U]."""
+        """FILE [--format F] [--game G] [--side S] [--preset P] [--name N] [--owner U] [--any-size]."""
         parser.add_argument("file", help="a path, or - for standard input")
         parser.add_argument("--format", default="", choices=["", *FORMATS], help="default: told by the file")
         parser.add_argument("--game", default="", help="default: told by the file")
         parser.add_argument("--side", choices=["first", "second"], help="for files that do not say, or hold both")
         parser.add_argument("--preset", default="", choices=["", *PRESETS], help="whose rule it follows from now on")
         parser.add_argument("--name", default="")
+        parser.add_argument("--any-size", action="store_true", help="read the file however large it is")
         parser.add_argument("--owner", help="name of the account it shall belong to; default: the house")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,12 +41,13 @@ class Command(BaseCommand):
         try:
             machine = machine_import(
                 user=owner,
-                content=_content(options["file"]),
+                content=_content(options["file"], None if options["any_size"] else MAX_BYTES + 1),
                 form=options["format"],
                 game=options["game"],
                 side=Side[options["side"].upper()] if options["side"] else None,
                 preset=options["preset"],
                 name=options["name"],
+                any_size=options["any_size"],
             )
         except PlayError as error:
             raise CommandError(str(error)) from None
@@ -53,12 +55,12 @@ class Command(BaseCommand):
         self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {holds}")
 
 
-def _content(path: str) -> bytes:
-    """The file, no further than one byte beyond what is read."""
+def _content(path: str, most: int | None) -> bytes:
+    """The file, no further than so many bytes."""
     if path == "-":
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+        return sys.stdin.buffer.read(-1 if most is None else most)
     try:
         with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(-1 if most is None else most)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
