@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from games.rules.base import Game
 from games.rules.registry import GAMES
-from games.rules.romgon.pieces import LETTERS, TYPE_NAMES
+from games.rules.romgon.pieces import LETTERS, N_ROTATIONS, TYPE_NAMES
 from games.rules.romgon.rules import Romgon
 from games.selectors import game_view
 from learning.advice.any_game import alphabet
@@ -36,6 +36,11 @@ def _game(game: Game[Any, Any]) -> dict[str, Any]:
         "first": game.side_to_move(game.initial_position()),
         "pieces": [] if is_romgon else [piece for piece in alphabet(game) if piece is not None],
         # Romgon's pieces have a type, a colour, a face and a rotation; the page spells them as the rules do.
-        "types": [{"letter": LETTERS[kind], "name": TYPE_NAMES[kind]} for kind in range(1, 6)] if is_romgon else [],
+        "types": [_type(kind) for kind in range(1, 6)] if is_romgon else [],
         "levels": levels,
+        "reasons": dict(game.reasons),
     }
+
+
+def _type(kind: int) -> dict[str, Any]:
+    return {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]}

@@ -5,7 +5,7 @@
  */
 
 import { Board } from "./board.js";
-import { cellsOf } from "./diagram.js";
+import { cellsOf, piecePicture } from "./diagram.js";
 import { html, pageData } from "./dom.js";
 import { percent } from "./words.js";
 
@@ -23,14 +23,16 @@ const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)
 
 function radios(root, name, choices) {
   root.replaceChildren(...choices.map(([value, label], index) =>
-    html("label", { class: "choice" }, html("input", { type: "radio", name, value, checked: index === 0 }), label)));
+    html("label", { class: "choice" }, html("input", { type: "radio", name, value, checked: index === 0 }),
+      game.layout.pieces[value] ? piecePicture(game.layout, value, 24) : null, label)));
 }
 
-/** Romgon's pieces as one text, the way the rules write them: R, r~, t@2. */
+/** Romgon's pieces as one text, the way the rules write them: R, r~, t@2; a rotation that changes nothing is left out. */
 function pieceText() {
   const value = chosen("piece");
   if (!isRomgon() || value === NOTHING) return value || null;
-  const rotation = Number(byId("rotation").value);
+  const { rotations } = game.types.find(({ letter }) => letter === value.toUpperCase());
+  const rotation = Number(byId("rotation").value) % rotations;
   return value + (byId("flipped").checked ? "~" : "") + (rotation ? `@${rotation}` : "");
 }
 
@@ -87,6 +89,8 @@ function reconsider() {
 
 function choose(slug) {
   game = games.get(slug);
+  byId("board").classList.toggle("is-wide", game.layout.shape !== "square");
+  byId("advice").classList.toggle("has-wide", game.layout.shape !== "square");
   board = new Board(byId("board"), game.layout, place);
   cells = [...game.start];
   const romgon = isRomgon();
@@ -147,7 +151,7 @@ function moveWords({ move, evaluation, candidateMoves, machine }) {
 }
 
 function evaluationWords({ evaluation, status }) {
-  const over = status.over ? `The game is over: ${status.winner ?? "nobody"} has won (${status.reason.replaceAll("_", " ")}). ` : "";
+  const over = status.over ? `The game is over: ${status.winner ?? "nobody"} has won, ${game.reasons[status.reason] ?? status.reason}. ` : "";
   const check = status.inCheck ? "The side to move is in check. " : "";
   const worth = evaluation === null ? "Nobody knows what it is worth." : `It is worth ${evaluation} to the side to move.`;
   return over + check + worth;

@@ -10,10 +10,10 @@ import { svg } from "./dom.js";
 const AS_IT_IS = { quarter_turns: 0, mirrored: false };
 /** A pawn, from the left end of its foot. */
 const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
-/** Outlines around the origin, those with a direction pointing east. */
+/** Outlines around the origin, those with a direction pointing east: a triangle of equal sides would point three ways at once. */
 const SHAPES = {
   square: "M-25-25h50v50h-50Z",
-  triangle: "M36 0L-20 32V-32Z",
+  triangle: "M43 0L-22 23V-23Z",
   circle: "M30 0a30 30 0 1 1-60 0a30 30 0 1 1 60 0Z",
   rhombus: "M0-38L25 0L0 38L-25 0Z",
   hexgon: "M39 0L17 27H-17L-39 0L-17-27H17Z",

@@ -92,6 +92,17 @@ def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
     expect(page.locator("#candidates li")).to_have_count(5)
     page.locator("summary", has_text="What came back").click()
     expect(page.locator("#came")).to_contain_text('"flipModeEnabled": true')
+    page.get_by_role("radio", name="white triangle").check()
+    page.locator("#rotation").select_option("0")
+    cell(page, "0-3").click()
+    shapes = [cell(page, name).locator(".shape-edge").bounding_box() for name in ("0-1", "0-3")]
+    assert len({round(one["width"]) for one in shapes if one}) == 2, (
+        "which way it points is seen, a third of a turn too"
+    )
+    page.locator("#rotation").select_option("2")
+    page.get_by_role("radio", name="black square").check()  # flipped and turned as before: it cannot be told apart
+    cell(page, "6-0").click()
+    expect(cell(page, "6-0")).to_have_attribute("aria-label", re.compile("^6-0, Black flipped square"))
 
 
 def test_a_machine_that_keeps_values_plays_romgon(page: Page) -> None:

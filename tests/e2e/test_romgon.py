@@ -106,12 +106,29 @@ def test_turning_after_a_move_and_just_moving(page: Page) -> None:
     offers(page).nth(2).click()
     expect_plies(page, 2)
     expect_turn(page)
+    expect(page.locator("#moves > li").first).to_have_text(re.compile("hexgon 2-7 to 1-5, turns left$"))
+    page.get_by_text("How to play").click()
+    expect(page.locator("#guide")).to_contain_text("Goes along its bar, both ways")
     cell(page, "4-7").click()
     expect(offers(page)).to_have_count(0)
     cell(page, "4-6").click()
     expect_plies(page, 4)
     expect_turn(page)
     assert [ply.move for ply in Ply.objects.filter(match=match, side=Side.FIRST)] == ["2-7>1-5@2", "4-7>4-6"]
+
+
+def test_who_plays_without_additions_gives_way_to_who_plays_with_them(page: Page) -> None:
+    page.goto("/")
+    form = page.locator(".play-with")
+    opponent, note = form.get_by_label("Against"), form.get_by_role("status")
+    opponent.select_option("menace")
+    form.get_by_label("Flips").check()
+    expect(opponent).to_have_value("beginner")
+    expect(note).to_have_text("Q plays by the plain rules only.")
+    expect(opponent.locator("option[value=menace]")).to_be_disabled()
+    form.get_by_label("Flips").uncheck()
+    expect(opponent).to_have_value("menace")
+    expect(note).to_have_text("")
 
 
 def test_by_keyboard_alone_with_everything_announced(page: Page) -> None:
