@@ -24,6 +24,7 @@ def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dic
     """The record of a machine that keeps values, how strong it was when last measured, and how it learns."""
     preset = Q_PRESETS.get(machine.preset)
     learns_for_us = machine.learns and is_master(request.user, machine)
+    strength = machine_strength(machine)
     context = {
         "machine": {
             **selectors.machine_brief(machine),
@@ -37,7 +38,7 @@ def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dic
         },
         "game": game_view(machine.rules),
         "roles": list(zip(machine.rules.layout.roles, machine.rules.layout.role_names, strict=True)),
-        "strength": [(CURVE_AGAINST[slug], found) for slug, found in machine_strength(machine).items()],
+        "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
         "is_master": is_master(request.user, machine),
         "is_public": machine.is_public,
         "runs": selectors_runs.run_list_open(machine),
@@ -46,6 +47,20 @@ def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dic
         "most_in_file": MAX_VALUES,
     }
     return render(request, "learning/machine_values.html", context)
+
+
+def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
+    """The position as its board shows it, and where each plain move leads; flips and turns are in the table only."""
+    position = game.decode(view["position"])
+    moves = {one["move"]: game.parse_move(one["move"]) for one in view["moves"]}
+    plain = {text: move for text, move in moves.items() if game.kind(move) == "move"}
+    cells = game.layout.cells
+    return {
+        "board": list(game.pieces(position)),
+        "role": view["role"],
+        "paths": {text: [cells[cell].id for cell in game.path(move)] for text, move in plain.items()},
+        "next": {one["move"]: one["next"] for one in view["moves"]},
+    }
 
 
 @require_GET
@@ -72,5 +87,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "asked": asked,
         "problem": problem,
         "is_start": view["position"] == start,
+        "layout": game_view(game)["layout"],
+        "walk": _walk(game, view),
     }
     return render(request, "learning/values.html", context, status=404 if problem else 200)

@@ -1,0 +1,35 @@
+"""The page of a machine's values in a real browser: walked on by mouse, by keyboard and by the links of the table."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.rules.registry import GAMES
+from learning.services import machine_create
+from tests.e2e.playing import cell
+
+pytestmark = pytest.mark.e2e
+
+GAME = GAMES["romgon-flip"]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int) -> None:
+    machine = machine_create(game=GAME.slug, side=None, name="Q")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"/machines/{machine.pk}/values")
+    rows = page.locator("#values tbody tr")
+    expect(rows).to_have_count(20)
+    expect(page.get_by_text("its choice")).to_have_count(1)
+    cell(page, "4-7").click()
+    cell(page, "4-6").click()
+    expect(page.get_by_text("White is to move.")).to_be_visible()
+    for hexagon in ("4-0", "4-1"):
+        cell(page, hexagon).focus()
+        page.keyboard.press("Enter")
+    expect(page.get_by_text("Black is to move.")).to_be_visible()
+    # What is no plain move is in the table only.
+    page.get_by_role("link", name="flips over").first.click()
+    expect(page.get_by_text("White is to move.")).to_be_visible()
+    page.get_by_role("link", name="To the start").click()
+    expect(rows).to_have_count(20)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
