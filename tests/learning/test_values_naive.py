@@ -1,0 +1,72 @@
+"""A Q-learner of five lines against the site's own: whole matches, with every rule added, the same machine in both seats."""
+
+import re
+from typing import Any
+
+import pytest
+
+from games.models import Match
+from games.rules.registry import GAMES
+from games.rules.romgon.moves import after
+from games.rules.romgon.rules import Position, Romgon
+from games.services import match_step, room_create
+from learning.engines.romgon.evaluation import evaluate
+from learning.models import Decision
+from learning.services import machine_create
+from tests.factories import guest
+
+
+def key(game: Romgon, position: Position, move: str) -> str:
+    """The key as docs/rules/romgon.md writes it, from the texts that people see."""
+    found = re.fullmatch(r"(\d-\d)(?:>(\d-\d))?~?(@\d)?", move)
+    assert found is not None
+    origin, target, turn = found.groups()
+    items = [
+        f"{cell.id}:{piece[0].lower()}{'w' if piece[0].isupper() else 'b'}{'F' if '~' in piece else 'U'}"
+        + "".join(re.findall(r"@\d", piece))
+        for cell, piece in zip(game.layout.cells, game.pieces(position), strict=True)
+        if piece
+    ]
+    return f"{origin}-{target or origin}{turn or ''}#{'|'.join(items)}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("slug", ["romgon", "romgon-flip-turn-shape-shuttle"])
+def test_two_matches_against_itself_to_the_digit(slug: str) -> None:
+    game: Any = GAMES[slug]
+    machine = machine_create(game=slug, side=None, name="Q")
+    table: dict[str, float] = {}
+    visits: dict[str, int] = {}
+    epsilon = 0.2
+    for _ in range(2):
+        code = room_create(person=guest(), game=slug, first=machine.slug, second=machine.slug).room.code
+        while match_step(code=code, person=guest(), plies=100)["status"] == "playing":
+            pass
+        match = Match.objects.get(room__code=code)
+        position, seen = game.initial_position(), []
+        for ply in match.plies.order_by("number"):
+            keys = [key(game, position, game.format_move(move)) for move in game.legal_moves(position)]
+            totals = [
+                table.get(one, 0.0) + evaluate(after(position.board, move), position.side, game.options).total / 100
+                for one, move in zip(keys, game.legal_moves(position), strict=True)
+            ]
+            decision = Decision.objects.get(seat__match=match, ply=ply.number)
+            assert (decision.key, decision.epsilon) == (keys[decision.chosen], epsilon)
+            assert decision.values == [table.get(one, 0.0) for one in keys]
+            assert decision.explored or decision.chosen == totals.index(max(totals))
+            seen.append((keys[decision.chosen], keys))
+            position = game.apply(position, game.parse_move(ply.move))
+        for side in (0, 1):
+            own = seen[side::2]
+            end = 0.0 if match.winner is None else 1.0 if match.winner == side else -1.0
+            for i, (chosen, _) in enumerate(own):
+                ahead = max(table.get(one, 0.0) for one in own[i + 1][1]) if i + 1 < len(own) else 0.0
+                reward = 0.01 if i + 1 < len(own) else end
+                old = table.get(chosen, 0.0)
+                table[chosen] = old + 0.1 * (reward + 0.9 * ahead - old)
+                visits[chosen] = visits.get(chosen, 0) + 1
+            epsilon = max(0.05, 0.995 * epsilon)
+        machine.refresh_from_db()
+        assert machine.epsilon == epsilon
+        assert dict(machine.values.values_list("key", "value")) == table
+        assert dict(machine.values.values_list("key", "n_visits")) == visits
