@@ -1,4 +1,4 @@
-"""A Q-learner of five lines against the site's own: whole matches, with every rule added, the same machine in both seats."""
+"""A Q-learner of five lines against the site's own: whole matches, with every rule added, and itself in both seats."""
 
 import re
 from typing import Any
