@@ -11,19 +11,22 @@ export const keepsValues = (machine) => Boolean(machine) && typeof machine.epsil
 
 /** Fills the section of the match page, or hides it where nobody in the game keeps values. */
 export function showValues(now, section) {
-  const machine = now.seats.map((seat) => seat.machine).find(keepsValues);
-  section.hidden = !machine;
-  if (!machine) return;
   const { thought, changes } = now.learning?.values ?? { thought: null, changes: [] };
-  section.querySelector("[data-values=words]").textContent = words(machine, thought);
+  const owners = now.seats.filter((seat) => keepsValues(seat.machine));
+  const seat = owners.find(({ role }) => role === thought?.role) ?? owners[0];
+  section.hidden = !seat;
+  if (!seat) return;
+  const { machine } = seat;
+  section.querySelector("[data-values=words]").textContent = words(seat, thought);
   section.querySelector("[data-values=thought]").replaceChildren(...(thought ? [thoughtTable(thought)] : []));
   section.querySelector("[data-values=changes]").replaceChildren(...(changes.length ? [changesTable(changes, now.moves)] : []));
   section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
-function words(machine, thought) {
+function words({ machine, name, takes_over: isTakenOver }, thought) {
   if (!thought) return `${machine.name} has not moved yet. It will play the greatest sum of what it has learnt and the outlook after the move.`;
   const played = thought.candidates.find((one) => one.chosen);
+  if (isTakenOver) return `${name} played ${played.name} for it, out of ${thought.n_candidates} moves.`;
   if (thought.explored) return `It tried something: ${played.name}. It does so in ${percent(thought.epsilon)} of its moves.`;
   return `It played ${played.name}, out of ${thought.n_candidates} moves.`;
 }
