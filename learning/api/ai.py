@@ -97,7 +97,8 @@ class AiMoveView(OpenView):
         game = _game(fields)
         if isinstance(game, Romgon):
             question = romgon.read_question(fields, game.options)
-            if fields.get("machine") is not None:
+            # Without ``game`` the rules of Romgon say which fields there are, and a machine is none of them.
+            if fields.get("game") is not None and fields.get("machine") is not None:
                 return _values_answer(_user(request), fields, question)
             return romgon.move_answer(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
         if fields.get("machine") is None:

@@ -55,7 +55,9 @@ _QUESTION = _object(
         default="hard",
     ),
     machine={
-        "description": "The id or slug of a machine: it draws a bead, or in Romgon plays what it thinks best.",
+        "description": (
+            "The id or slug of a machine: it draws a bead. In Romgon, where `game` is named, it plays what it thinks best."
+        ),
         "oneOf": [{"type": "integer"}, {"type": "string"}],
     },
 )
@@ -159,7 +161,10 @@ _QUESTIONS = [
     _asked("Romgon, from the start", {"board": START_BOARD, "playerColor": "black", "difficulty": "hard"}),
     _asked("Noughts and crosses", {"game": "noughts-and-crosses", "board": "X...O....", "difficulty": "hard"}),
     _asked("A machine draws", {"game": "noughts-and-crosses", "board": ".........", "machine": "menace-first"}),
-    _asked("A machine plays Romgon", {"board": START_BOARD, "playerColor": "black", "machine": "romgon-q"}),
+    _asked(
+        "A machine plays Romgon",
+        {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": "romgon-q"},
+    ),
 ]
 _REFUSALS = {
     (400, JSON): _ERROR,

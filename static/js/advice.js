@@ -51,7 +51,8 @@ function question() {
   const fields = { playerColor: chosen("side"), difficulty: byId("level").value, ...(machine && { machine }) };
   if (isRomgon()) {
     const placed = game.layout.cells.flatMap((cell, index) => (cells[index] ? [[cell.id, pieceFields(cells[index])]] : []));
-    return { board: Object.fromEntries(placed), ...fields, flipModeEnabled: byId("flips").checked };
+    const named = machine && { game: game.slug }; // without it a machine would not count
+    return { ...named, board: Object.fromEntries(placed), ...fields, flipModeEnabled: byId("flips").checked };
   }
   return { game: game.slug, board: cells, ...fields };
 }

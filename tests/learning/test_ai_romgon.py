@@ -146,7 +146,7 @@ def test_fields_that_mean_nothing_are_ignored_and_null_is_as_good_as_absent() ->
         hex_id: {**piece, "id": 7, "note": [None], "flipped": None, "rotation": None}
         for hex_id, piece in start()["board"].items()
     }
-    question = start(board=board, flipModeEnabled=None, difficulty=None, currentPlayer=None, machine=None, id="x")
+    question = start(board=board, flipModeEnabled=None, difficulty=None, currentPlayer=None, id="x", machine=5)
     assert asked(question) == asked(start())
     assert asked(start(currentPlayer="black")) == asked(start())
 

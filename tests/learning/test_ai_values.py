@@ -27,7 +27,7 @@ def learner() -> Machine:
 
 
 def ask(status: int = 200, **fields: Any) -> dict[str, Any]:
-    body = {"board": START_BOARD, "playerColor": "black", **fields}
+    body = {"game": "romgon", "board": START_BOARD, "playerColor": "black", **fields}
     response = Client(enforce_csrf_checks=True).post(MOVE, json.dumps(body), content_type="application/json")
     assert response.status_code == status, response.content
     answer: dict[str, Any] = response.json()
@@ -124,7 +124,7 @@ def test_refusals_keep_their_order_and_hidden_machines_are_not_there(learner: Ma
     owner = user()
     Machine.objects.filter(pk=learner.pk).update(is_public=False, owner=owner)
     ask(404, machine="q")
-    body = {"board": START_BOARD, "playerColor": "black", "machine": "q"}
+    body = {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": "q"}
     assert api_with(owner, "play").post(MOVE, body, format="json").status_code == 200
     assert api_with(owner, "read").post(MOVE, body, format="json").status_code == 403
     assert api_with(user("stranger"), "play").post(MOVE, body, format="json").status_code == 404
