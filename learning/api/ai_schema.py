@@ -56,7 +56,7 @@ _QUESTION = _object(
     ),
     machine={
         "description": (
-            "The id or slug of a machine: it draws a bead. In Romgon, where `game` is named, it plays what it thinks best."
+            "The id or slug of a machine: it draws a bead. In Romgon, `game` named, it plays what it thinks best."
         ),
         "oneOf": [{"type": "integer"}, {"type": "string"}],
     },
