@@ -227,14 +227,21 @@ def is_safe(board: Board, side: Side, move: Move, options: Options) -> bool:
 @lru_cache(maxsize=1 << 9)  # lists of 400 actions, where pieces turn and flip: some 15 MB at most
 def legal_moves(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
     """Every legal action in canonical order, whether or not the game is over."""
+    return tuple(_legal_moves(board, side, options))
+
+
+def has_legal_move(board: Board, side: Side, options: Options) -> bool:
+    """Whether there is any legal action: most often the first that is tried is one."""
+    return next(_legal_moves(board, side, options), None) is not None
+
+
+def _legal_moves(board: Board, side: Side, options: Options) -> Iterator[Move]:
     own = _OWN[side]
-    return tuple(
-        move
-        for cell, code in enumerate(board)
-        if code in own
-        for move in _actions(board, cell, options)
-        if is_safe(board, side, move, options)
-    )
+    for cell, code in enumerate(board):
+        if code in own:
+            for move in _actions(board, cell, options):
+                if is_safe(board, side, move, options):
+                    yield move
 
 
 def is_legal(board: Board, side: Side, move: Move, options: Options = CORE) -> bool:

@@ -24,6 +24,7 @@ from games.rules.romgon.moves import (
     Options,
     after,
     format_action,
+    has_legal_move,
     in_check,
     is_capture,
     is_legal,
@@ -83,7 +84,7 @@ def board_outcome(board: Board, side: Side, options: Options) -> Outcome | None:
     """How a game stands by the board alone, for the side to move next: the first four endings."""
     if by_rhombuses := _rhombus_outcome(board, side):
         return by_rhombuses
-    if not legal_moves(board, side, options):
+    if not has_legal_move(board, side, options):
         return Outcome(side.other, DEADLOCK if in_check(board, side) else DRAGLOCK)
     return None
 
