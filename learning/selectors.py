@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import JSONObject
 
 from games.models import Room, Seat
 from games.rules.base import Side
@@ -94,10 +95,19 @@ def lesson_at(machine: Machine, number: int) -> Lesson | None:
     return machine.lessons.select_related("match__room", "run").filter(number=number).first()
 
 
-def lesson_list_recent(machine: Machine, limit: int = 12) -> list[Lesson]:
-    """The machine's latest lessons from matches and runs."""
-    lessons = machine.lessons.exclude(kind=LessonKind.REFILL).select_related("match__room")
-    return list(lessons.order_by("-number")[:limit])
+def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> list[Lesson]:
+    """The machine's latest lessons from matches and runs, found ``among`` so many.
+
+    The many lessons of a run stand for one: its last, annotated with ``run_tally``, what they all came to.
+    """
+    lessons = machine.lessons.exclude(kind=LessonKind.REFILL)
+    last: dict[tuple[str, int], int] = {}
+    for pk, run_id in lessons.order_by("-number").values_list("pk", "run_id")[:among]:
+        last.setdefault(("lesson", pk) if run_id is None else ("run", run_id), pk)
+    of_run = Lesson.objects.filter(machine=machine, run=OuterRef("run")).order_by().values("run")
+    tally = of_run.annotate(tally=JSONObject(wins=Sum("n_wins"), draws=Sum("n_draws"), losses=Sum("n_losses")))
+    shown = lessons.filter(pk__in=list(last.values())[:limit]).annotate(run_tally=Subquery(tally.values("tally")))
+    return list(shown.select_related("match__room").order_by("-number"))
 
 
 def machine_loss(machine: Machine) -> dict[str, int]:

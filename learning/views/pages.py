@@ -219,10 +219,12 @@ def _card(machine: Machine) -> dict[str, Any]:
 
 
 def lesson_line(lesson: Lesson) -> dict[str, Any]:
-    """A lesson as a line of the machine's record."""
+    """A lesson as a line of the machine's record; if it stands for all of its run, with what they came to."""
     if lesson.kind == LessonKind.TRAINING:
-        games = lesson.n_wins + lesson.n_draws + lesson.n_losses
-        won = f"{lesson.n_wins:,} won, {lesson.n_draws:,} drawn, {lesson.n_losses:,} lost"
+        own = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
+        tally = getattr(lesson, "run_tally", None) or own
+        games = sum(tally.values())
+        won = f"{tally['wins']:,} won, {tally['draws']:,} drawn, {tally['losses']:,} lost"
         sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
         address = None if lesson.run_id is None else reverse("run", args=[lesson.run_id])
         return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}

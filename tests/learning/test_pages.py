@@ -12,7 +12,8 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning import selectors_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.services import machine_create
+from learning.runner import Pace, run_chunk, run_claim
+from learning.services import Stage, machine_create, training_run_start
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
 from tests.games.test_consumers import Socket
@@ -56,6 +57,20 @@ class TestPages:
         recent = client.get(f"/machines/{learner.pk}").context["recent"]
         assert [line["result"] in ("win", "draw", "loss") for line in recent] == [True, False]
         assert "Trained 1,000 games" in recent[1]["sentence"]
+
+    def test_a_run_of_many_lessons_is_one_line_of_the_record(self, client: Client) -> None:
+        learner = machine()
+        stage = Stage("random", 300)
+        run = run_claim(training_run_start(machine=learner.slug, stages=[stage], seed=1, enqueue=False).pk)
+        play_out(factories.room("machine", machine=learner.slug).room.code, guest())
+        while run is not None and run.finished_at is None:
+            run = run_chunk(run, Pace(n_games=100))
+        assert run is not None
+        assert Lesson.objects.filter(machine=learner, run=run).count() == 3
+        first, second = client.get(f"/machines/{learner.pk}").context["recent"]
+        won = f"{run.n_wins:,} won, {run.n_draws:,} drawn, {run.n_losses:,} lost"
+        assert first["sentence"] == f"Trained 300 games: {won}."
+        assert second["sentence"].endswith("a match.")
 
     def test_the_strength_follows_the_beads(self) -> None:
         learner = machine(Side.FIRST, "michie-1961")
