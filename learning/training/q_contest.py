@@ -14,7 +14,8 @@ from games.rules.romgon.rules import Romgon
 from learning.machines.q_learning import Fetch, QLearner, QRule, Values
 from learning.opponents.base import Opponent
 from learning.training.contest import Contest
-from learning.training.q_episodes import Mover
+from learning.training.episodes import Tally
+from learning.training.q_episodes import Mover, game_played, mover_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +39,12 @@ def contest_played(
     goes_on: Callable[[Contest], bool] = lambda so_far: True,
 ) -> Contest | None:
     """Play ``n_games``; ``goes_on`` is asked after each with what has come of them so far. ``None``: it said no."""
-    wins, n_draws = dict.fromkeys(Side, 0), 0
-    so_far = Contest(0, 0, 0, None)
+    tally, so_far = Tally(), Contest(0, 0, 0, None)
     for _ in range(n_games):
         # What a game has read is not needed in the next one: few boards come again, and the many would fill the memory.
         movers = {Side.FIRST: _mover(game, first), Side.SECOND: _mover(game, second)}
-        position = game.initial_position()
-        while (outcome := game.outcome(position)) is None:
-            position = game.apply(position, movers[position.side](position, rng))
-        if outcome.winner is None:
-            n_draws += 1
-        else:
-            wins[outcome.winner] += 1
-        so_far = Contest(wins[Side.FIRST], n_draws, wins[Side.SECOND], None)
+        tally.add(game_played(game, movers, rng)[Side.FIRST])
+        so_far = Contest(tally.wins, tally.draws, tally.losses, None)
         if not goes_on(so_far):
             return None
     return so_far
@@ -58,6 +52,6 @@ def contest_played(
 
 def _mover(game: Romgon, player: QPlayer) -> Mover:
     if isinstance(player, Opponent):
-        return lambda position, rng: player.choose(game, position, rng)
+        return mover_of(game, player)
     learner = QLearner(game, player.rule, Values(player.fetch), player.epsilon, learns=False)
     return lambda position, rng: learner.choose(position, rng).move

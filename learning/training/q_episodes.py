@@ -62,8 +62,8 @@ class QMemory:
 
         def play() -> Result:
             side = Side(next(sides) % 2)
-            movers = {side: _noting(self.machine, []), side.other: _mover(self.machine.game, opponent)}
-            return _play(self.machine.game, movers, rng)[side]
+            movers = {side: _noting(self.machine, []), side.other: mover_of(self.machine.game, opponent)}
+            return game_played(self.machine.game, movers, rng)[side]
 
         return sample(play, n_games)
 
@@ -84,8 +84,8 @@ def train_values(
         if isinstance(opponent, QMemory):
             movers[side.other] = _noting(opponent.machine, seats[side.other])
         else:
-            movers[side.other] = _mover(game, opponent)
-        results = _play(game, movers, rng)
+            movers[side.other] = mover_of(game, opponent)
+        results = game_played(game, movers, rng)
         learner.machine.learn(seats[side], results[side])
         if isinstance(opponent, QMemory) and opponent_learns:
             opponent.machine.learn(seats[side.other], results[side.other])
@@ -93,7 +93,7 @@ def train_values(
     return tally
 
 
-def _play(game: Romgon, movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:
+def game_played(game: Romgon, movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:
     """One game from the start; what it was for each side."""
     position = game.initial_position()
     while (outcome := game.outcome(position)) is None:
@@ -101,7 +101,8 @@ def _play(game: Romgon, movers: dict[Side, Mover], rng: Random) -> dict[Side, Re
     return {side: Result.of(outcome, side) for side in Side}
 
 
-def _mover(game: Romgon, opponent: Opponent) -> Mover:
+def mover_of(game: Romgon, opponent: Opponent) -> Mover:
+    """A fixed opponent as it moves."""
     return lambda position, rng: opponent.choose(game, position, rng)
 
 
