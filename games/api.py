@@ -16,9 +16,11 @@ from games.authentication import ScopePermission, scope_require
 from games.identity import GUEST_KEY, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
-from games.selectors import game_view
+from games.selectors import game_view, room_positions
 from games.serializers import (
     MoveSerializer,
+    PositionsQuerySerializer,
+    PositionsSerializer,
     ResetSerializer,
     RoomCreateSerializer,
     SeatedSerializer,
@@ -105,6 +107,17 @@ class RoomView(PublicView):
     def get(self, request: Request, code: str) -> Response:
         """The state, for anybody who has the code."""
         return Response(services.room_look(code=code))
+
+
+class RoomPositionsView(PublicView):
+    """The boards of the match that is being played, or was played last."""
+
+    @extend_schema(parameters=[PositionsQuerySerializer], responses=PositionsSerializer)
+    def get(self, request: Request, code: str) -> Response:
+        """The board before the first move and after each, for anybody who has the code."""
+        query = PositionsQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        return Response(room_positions(code, **query.validated_data))
 
 
 class RoomJoinView(PublicView):

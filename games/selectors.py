@@ -125,7 +125,7 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
             game.format_move(move): _action(game, position, move) for move in legal if game.kind(move) != "move"
         },
         "notices": dict(game.notices(position)) if playing else {},
-        "captured": dict(zip(roles, map(list, game.captured(position)), strict=True)),
+        "captured": _captured(game, position),
         "last_move": plies[-1].move if plies else None,
         "winning_cells": [cells[cell].id for cell in game.winning_cells(position)],
         "outcome": None if not match.is_over else _outcome(match),
@@ -161,6 +161,44 @@ def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[dict[str, Any]]:
             "piece": game.mover(position, move),
         }
         position = game.apply(position, move)
+
+
+def room_positions(code: str, after: int = -1) -> dict[str, Any]:
+    """The boards of the room's latest match, from before its first move to after its last (docs/protocol.md).
+
+    ``after`` leaves out those up to that ply. The moves are applied one after the other: a stored position of a game
+    with history would have to be read from its beginning, each longer than the one before.
+
+    Raises:
+        RoomNotFoundError: no room has this code.
+    """
+    with snapshot():
+        room = room_get(code)
+        match = room.matches.order_by("-number")[0]
+        moves = list(match.plies.values_list("move", flat=True))
+    return {"number": match.number, "positions": [one for one in _boards(room.rules, moves) if one["ply"] > after]}
+
+
+def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[dict[str, Any]]:
+    """The board before the first of these moves and after each, as it is shown."""
+    position = game.initial_position()
+    path: tuple[int, ...] = ()
+    for ply, text in enumerate([*moves, None]):
+        yield {
+            "ply": ply,
+            "board": list(game.pieces(position)),
+            "last_cells": [game.layout.cells[cell].id for cell in path],
+            "captured": _captured(game, position),
+            "notices": {} if game.is_terminal(position) else dict(game.notices(position)),
+        }
+        if text is not None:
+            move = game.parse_move(text)
+            path, position = game.path(move), game.apply(position, move)
+
+
+def _captured(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
+    """The pieces that each role has lost."""
+    return dict(zip(game.layout.roles, map(list, game.captured(position)), strict=True))
 
 
 def _action(game: Game[Any, Any], position: Any, move: Any) -> dict[str, Any]:

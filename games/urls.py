@@ -29,6 +29,7 @@ urlpatterns = [
     re_path(r"^api/games/(?P<slug>[-\w]+)/?$", api.GameView.as_view(), name="api-game"),
     re_path(r"^api/rooms/?$", api.RoomListView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/?$", api.RoomView.as_view(), name="api-room"),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/positions/?$", api.RoomPositionsView.as_view(), name="api-room-positions"),
     re_path(r"^api/rooms/(?P<code>[^/]+)/join/?$", api.RoomJoinView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/move/?$", api.RoomMoveView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/step/?$", api.RoomStepView.as_view()),

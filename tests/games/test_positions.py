@@ -1,0 +1,107 @@
+"""The boards of a match, from before its first move to after its last."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from games import services
+from games.models import Match, Ply
+from games.rules.base import Side
+from games.rules.playthrough import random_game
+from games.rules.registry import GAMES
+from tests.factories import NC, api_with, guest, play, room, user
+
+pytestmark = pytest.mark.django_db
+
+FRIENDS = guest(1), guest(2)
+
+
+@pytest.fixture
+def api() -> APIClient:
+    return APIClient()
+
+
+def friends(game: str) -> str:
+    """A room in which two people play; its code."""
+    code = services.room_create(person=FRIENDS[0], game=game, opponent="human", side=Side.FIRST).room.code
+    services.room_join(code=code, person=FRIENDS[1])
+    return code
+
+
+def told(api: APIClient, code: str, **query: Any) -> list[dict[str, Any]]:
+    answer = api.get(f"/api/rooms/{code}/positions", query)
+    assert answer.status_code == 200
+    positions: list[dict[str, Any]] = answer.json()["positions"]
+    return positions
+
+
+@pytest.mark.parametrize("slug", [NC, "hexapawn", "romgon", "romgon-flip-turn-shape-shuttle"])
+def test_they_are_what_the_state_said_at_each_ply(api: APIClient, slug: str) -> None:
+    code = friends(slug)
+    states = [services.room_look(code=code)]
+    for move in random_game(GAMES[slug], seed=3)[:24]:
+        states.append(services.match_play_move(code=code, person=FRIENDS[(len(states) + 1) % 2], move=move))
+    positions = told(api, code)
+    for name in ("ply", "board", "captured", "notices"):
+        assert [one[name] for one in positions] == [state[name] for state in states]
+    paths = [before["paths"][after["last_move"]] for before, after in pairwise(states)]
+    assert [one["last_cells"] for one in positions] == [[], *paths]
+
+
+def test_mid_match_only_what_is_missing_is_told(api: APIClient) -> None:
+    seated = room("human")
+    assert [one["board"] for one in told(api, seated.room.code)] == [[None] * 9], "before anybody sits opposite"
+    services.room_join(code=seated.room.code, person=guest(2))
+    play(seated, guest(1), "5")
+    whole = told(api, seated.room.code)
+    assert [one["ply"] for one in whole] == [0, 1]
+    assert told(api, seated.room.code, after=0) == whole[1:]
+    assert told(api, seated.room.code, after=1) == told(api, seated.room.code, after=10**30) == []
+    play(seated, guest(2), "9")
+    assert [one["last_cells"] for one in told(api, seated.room.code, after=1)] == [["9"]]
+
+
+def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
+    seated = room("human")
+    services.room_join(code=seated.room.code, person=guest(2))
+    play(seated, guest(1), "5")
+    services.match_resign(code=seated.room.code, person=guest(1))
+    assert len(told(api, seated.room.code)) == 2
+    services.room_reset(code=seated.room.code, person=guest(1))
+    answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
+    assert (answer["number"], [one["ply"] for one in answer["positions"]]) == (2, [0])
+
+
+def test_the_longest_match_takes_as_many_queries_as_none(api: APIClient, django_assert_num_queries: Any) -> None:
+    code = friends("romgon")
+    with django_assert_num_queries(3):
+        assert len(told(api, code)) == 1
+    moves = max((random_game(GAMES["romgon"], seed) for seed in range(5)), key=len)
+    match = Match.objects.get()
+    Ply.objects.bulk_create(Ply(match=match, number=n, side=n % 2, move=move) for n, move in enumerate(moves))
+    with django_assert_num_queries(3):
+        assert len(told(api, code)) == len(moves) + 1 > 50
+
+
+def test_who_has_the_code_may_look_as_at_the_state(api: APIClient) -> None:
+    code = friends(NC)
+    account = user()
+    for scope, status in (("read", 200), ("play", 403)):
+        program = api_with(account, scope)
+        answers = [program.get(f"/api/rooms/{code}{end}").status_code for end in ("", "/positions")]
+        assert answers[0] == answers[1] == status, scope
+    assert api.post(f"/api/rooms/{code}/positions").status_code == 405
+
+
+@pytest.mark.parametrize("after", ["-1", "1.5", "x"])
+def test_what_is_no_ply_is_refused_by_name(api: APIClient, after: str) -> None:
+    answer = api.get(f"/api/rooms/{friends(NC)}/positions", {"after": after})
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+    assert answer.json()["detail"].startswith("after")
+
+
+def test_an_unknown_room(api: APIClient) -> None:
+    answer = api.get("/api/rooms/zzzzzz/positions")
+    assert (answer.status_code, answer.json()["code"]) == (404, "room_not_found")
