@@ -105,7 +105,7 @@ def _value(game: Romgon, item: object, where: str) -> ValueData:
     fields = json_text.members(item, where)
     odd = fields.keys() - {"key", "value", "visits"}
     if odd:
-        raise ExchangeError(f"{where}.{min(odd)[:40]}", "is not a field of an entry; fields are key, value, visits")
+        raise ExchangeError(where, f"has a field {shown(min(odd))}; fields of an entry are key, value, visits")
     key = words(json_text.need(fields, "key", where), f"{where}.key", longest=MAX_KEY)
     try:
         board, move = entry_read(key)

@@ -80,9 +80,16 @@ class QRule:
         for name, value in values.items():
             if name not in known:
                 raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(known)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
                 raise RuleError(name, f"must be a number, not {value!r}")
         return cls(**{name: float(value) for name, value in values.items()})
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return isfinite(number)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def pieces_key(board: Board) -> str:

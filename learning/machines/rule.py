@@ -19,13 +19,13 @@ MAX_BEADS = 1 << 27
 
 
 class RuleError(ValueError):
-    """A rule was refused; ``field`` names the part that is wrong."""
+    """A rule was refused; ``field`` names the part that is wrong. Both may quote what a stranger has sent."""
 
     code = "invalid_rule"
 
     def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"{field}: {problem}")
-        self.field = field
+        self.field = field.encode("ascii", "backslashreplace").decode()[:40]
+        super().__init__(f"{self.field}: {problem[:500]}")
 
 
 class InitialBy(StrEnum):

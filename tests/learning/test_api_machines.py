@@ -160,6 +160,7 @@ def test_a_machine_is_made_from_a_rule_of_its_own(people: People) -> None:
         ({"rule": {"initial": [True]}}, "rule.initial"),
         ({"rule": {"win": 1.5}}, "rule.win"),
         ({"rule": {"boxes": 3}}, "rule.boxes"),
+        ({"rule": {"kind": "q-learning", "epsilon": 10**400}}, "rule.epsilon"),
         ({"rule": {}, "preset": "scroggs"}, "rule"),
         ({"owner": "other"}, "owner"),
         ({"learn": False}, "learn"),

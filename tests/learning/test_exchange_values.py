@@ -129,6 +129,10 @@ class TestStrict:
             (lambda: document(game="romgon-9"), "game"),
             (lambda: document(rule={"kind": "menace"}), "rule.kind"),
             (lambda: document(rule={"kind": "q-learning", "epsilon": 2}), "rule.epsilon"),
+            (lambda: document(rule={"kind": "q-learning", "epsilon": 10**400}), "rule.epsilon"),
+            (lambda: document(rule={"kind": "q-learning", "epsilon": "x" * 9000}), "rule.epsilon"),
+            (lambda: document(rule={"kind": "q-learning", "\ud800": 1}), "rule.\\ud800"),
+            (lambda: document(rule={"\ud800" * 9: 1}), "rule." + ("\\ud800" * 9)[:40]),
             (lambda: document(rule={}), "rule"),
             (lambda: document(epsilon=0.3), "epsilon"),
             (lambda: document(epsilon=0.01), "epsilon"),
@@ -138,7 +142,8 @@ class TestStrict:
             (lambda: document(learns=1), "learns"),
             (lambda: document(values=[5]), "values[0]"),
             (lambda: document(values=[{"key": KEYS[0]}]), "values[0].value"),
-            (lambda: entry(start=1), "values[0].start"),
+            (lambda: entry(start=1), "values[0]"),
+            (lambda: entry(**{"\ud800" * 99: 1}), "values[0]"),
             (lambda: entry(value="0.5"), "values[0].value"),
             (lambda: entry(value=True), "values[0].value"),
             (lambda: entry(value=2e6), "values[0].value"),
@@ -170,7 +175,7 @@ class TestStrict:
         with pytest.raises(ExchangeError) as refused:
             read(fields())
         assert refused.value.where == where
-        assert len(str(refused.value)) < 300
+        assert len(str(refused.value).encode()) < 600
 
     @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
     def test_numbers_that_are_not_finite(self, number: str) -> None:
