@@ -17,7 +17,9 @@ from django import forms
 
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES
-from learning.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, PRESETS, presets_of
+from learning.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, presets_of
+from learning.machines.q_learning import QRule
+from learning.machines.registry import RULES, AnyRule, rule_read
 from learning.machines.rule import Rule, RuleError
 from learning.models import Machine, TournamentFormat
 from learning.opponents.registry import OPPONENTS
@@ -43,9 +45,13 @@ class PlainForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
-            field.error_messages |= PLAIN
-            if isinstance(field, forms.IntegerField):
-                field.error_messages["invalid"] = "A number, please."
+            _say_plainly(field)
+
+
+def _say_plainly(field: forms.Field) -> None:
+    field.error_messages |= PLAIN
+    if isinstance(field, forms.IntegerField):
+        field.error_messages["invalid"] = "A number, please."
 
 
 def seed_new() -> int:
@@ -173,15 +179,65 @@ RULE_WORDS: dict[str, Words] = {
         "Michie glued them all before the first game.",
         {"in_advance": "all of them, before the first game", "when_met": "each when it is first needed"},
     ),
+    "learning_rate": Words(
+        "How fast it learns",
+        "How far a value moves towards what a game has shown: 0.1 is a tenth of the way, 1 is all of it.",
+    ),
+    "discount": Words(
+        "How far it looks ahead",
+        "How much of the best value that it could play next counts for a move: at 0 only what the move itself brings.",
+    ),
+    "step_reward": Words(
+        "For every move before the last",
+        "The last move of a game brings 1 for a win, 0 for a draw, −1 for a loss; each move before it brings this. "
+        "With a minus it learns to hurry.",
+    ),
+    "epsilon": Words(
+        "How often it tries anything at first",
+        "The chance that it plays any move, good or bad, to see what comes of it: 0.2 is one move in five.",
+    ),
+    "epsilon_decay": Words(
+        "What a game leaves of that", "After each game the chance is multiplied by this; at 1 it stays as it is."
+    ),
+    "epsilon_floor": Words("But never less often than", "The chance never falls below this, so it never stops trying."),
 }
-"""Every field of a rule in the order of the editor."""
+"""Every field of a rule, of any kind."""
 
-RULE_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("The beads at the start", ("initial", "initial_by", "floor", "cap")),
-    ("What a game changes", ("win", "draw", "loss", "only_last", "final_win", "final_loss")),
-    ("An empty box", ("when_empty", "empty_opening", "punish_previous_on_resign")),
-    ("The boxes", ("reduce_symmetry", "merge_symmetric_moves", "box_set", "open_boxes")),
-)
+
+@dataclass(frozen=True, slots=True)
+class RuleGroup:
+    """Fields that the editor shows together, and the formula that they stand in, if there is one."""
+
+    name: str
+    fields: tuple[str, ...]
+    exactly: str = ""
+
+
+RULE_GROUPS: dict[str, tuple[RuleGroup, ...]] = {
+    Rule.kind: (
+        RuleGroup("The beads at the start", ("initial", "initial_by", "floor", "cap")),
+        RuleGroup("What a game changes", ("win", "draw", "loss", "only_last", "final_win", "final_loss")),
+        RuleGroup("An empty box", ("when_empty", "empty_opening", "punish_previous_on_resign")),
+        RuleGroup("The boxes", ("reduce_symmetry", "merge_symmetric_moves", "box_set", "open_boxes")),
+    ),
+    QRule.kind: (
+        RuleGroup(
+            "What a game changes",
+            ("learning_rate", "discount", "step_reward"),
+            "Q-learning (Watkins, 1989). After a game, for each of its moves in order of play, "
+            "Q += learning_rate · (r + discount · M − Q): Q is the value of the move, M the greatest value of all that "
+            "it could have played at its next turn. r is step_reward; for its last move M is 0 and r is 1, 0 or −1.",
+        ),
+        RuleGroup(
+            "Trying something new",
+            ("epsilon", "epsilon_decay", "epsilon_floor"),
+            "With probability ε it plays any legal move, each equally likely; else the one of the greatest Q + E/100, "
+            "where E is what the engine makes of the board after it. ε begins as epsilon, and a game that it learns "
+            "from makes it max(epsilon_floor, epsilon_decay · ε).",
+        ),
+    ),
+}
+"""The fields of each kind of rule in the order of the editor."""
 
 
 def _rule_field(name: str, hint: Any) -> forms.Field:
@@ -195,12 +251,15 @@ def _rule_field(name: str, hint: Any) -> forms.Field:
         return forms.ChoiceField(choices=[(str(value), words.choices[value]) for value in hint], **shared)
     if hint is int or isinstance(hint, UnionType):
         return forms.IntegerField(localize=False, **shared)
+    if hint is float:
+        return forms.FloatField(localize=False, **shared)
     return forms.CharField(max_length=400, **shared)
 
 
-def rule_to_form(rule: Rule) -> dict[str, Any]:
+def rule_to_form(rule: AnyRule) -> dict[str, Any]:
     """The values of the rule's form fields."""
-    return {**rule.to_json(), "initial": ", ".join(map(str, rule.initial))}
+    values = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    return values | {"initial": ", ".join(map(str, rule.initial))} if isinstance(rule, Rule) else values
 
 
 def game_label(game: Game[Any, Any]) -> str:
@@ -242,27 +301,34 @@ class MachineForm(PlainForm):
         known = [(slug, preset.name) for slug, preset in ALL_PRESETS.items()]
         self.fields["preset"].choices = known  # type: ignore[attr-defined]
         self.fields["preset"].initial = DEFAULT_PRESETS[Side.FIRST]
-        start = rule_to_form(PRESETS[DEFAULT_PRESETS[Side.FIRST]].rule)
-        hints = get_type_hints(Rule)
-        for field in fields(Rule):
-            self.fields[field.name] = _rule_field(field.name, hints[field.name])
-            self.fields[field.name].initial = start[field.name]
+        for rule in RULES.values():
+            start, hints = rule_to_form(rule()), get_type_hints(rule)
+            for field in fields(rule):
+                self.fields[field.name] = _rule_field(field.name, hints[field.name])
+                self.fields[field.name].initial = start[field.name]
+                _say_plainly(self.fields[field.name])
 
-    def preset_groups(self) -> list[dict[str, Any]]:
-        """The presets by the kind of machine they make, each group with the games that such machines play."""
-        groups: dict[str, dict[str, Any]] = {}
+    def kinds(self) -> list[dict[str, Any]]:
+        """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
+        kinds: dict[str, dict[str, Any]] = {}
         for slug, kind in machine_kinds().items():
             game = GAMES[slug]
-            group = groups.setdefault(kind, {"kind": kind, "games": [], "presets": presets_of(game).values()})
+            of_kind = kinds.setdefault(
+                kind, {"kind": kind, "games": [], "presets": presets_of(game).values(), "groups": self._groups(kind)}
+            )
             if slug == game.family:
-                group["games"].append(game.name)
-        return list(groups.values())
+                of_kind["games"].append(game.name)
+        return list(kinds.values())
 
-    def rule_groups(self) -> list[dict[str, Any]]:
-        """The fields of the rule in their groups, each with its exact term."""
+    def _groups(self, kind: str) -> list[dict[str, Any]]:
+        """The fields of a kind of rule in their groups, each with its exact term."""
         return [
-            {"name": name, "fields": [{"field": self[field], "term": field} for field in names]}
-            for name, names in RULE_GROUPS
+            {
+                "name": group.name,
+                "exactly": group.exactly,
+                "fields": [{"field": self[name], "term": name} for name in group.fields],
+            }
+            for group in RULE_GROUPS[kind]
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -270,31 +336,43 @@ class MachineForm(PlainForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None
         game = GAMES.get(cleaned.get("game", ""))
-        if game is not None and not game.takes_boxes:
-            # Nothing on this page but its preset fits such a game: it has no boxes, and plays either side.
-            cleaned |= {"own_rule": False, "side": None}
+        kind = machine_kinds().get(game.slug, "") if game else ""
+        if kind:
+            self._keep(kind, cleaned)
         slug = cleaned.get("preset")
         if game is not None and slug and not cleaned["own_rule"] and slug not in presets_of(game):
             names = ", ".join(preset.name for preset in presets_of(game).values())
             self.add_error("preset", f"This rule cannot play {game.name}. Choose one of these: {names}.")
-        if cleaned.get("own_rule") and not self.errors:
+        if kind and cleaned.get("own_rule") and not self.errors:
             try:
-                rule = Rule.from_json(self._rule_json(cleaned))
+                rule = rule_read(self._rule_json(kind, cleaned))
             except RuleError as error:
                 where = error.field if error.field in self.fields else None
                 self.add_error(where, str(error).removeprefix(f"{error.field}: "))
         cleaned["rule"] = rule
         return cleaned
 
-    def _rule_json(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        data = {field.name: cleaned[field.name] for field in fields(Rule)}
-        try:
-            data["initial"] = [int(number) for number in cleaned["initial"].replace(",", " ").split()]
-        except ValueError:
-            raise RuleError("initial", "write whole numbers with commas between them, such as 4, 3, 2, 1") from None
-        for name in ("win", "draw", "loss", "floor"):
-            data[name] = data[name] or 0
-        return data
+    def _keep(self, kind: str, cleaned: dict[str, Any]) -> None:
+        """What is not asked of a machine of this kind cannot be wrong: another rule's fields, a side without boxes."""
+        for field in (field for rule in RULES.values() if rule.kind != kind for field in fields(rule)):
+            self.errors.pop(field.name, None)
+        if kind != Rule.kind:
+            self.errors.pop("side", None)
+            cleaned["side"] = None
+
+    def _rule_json(self, kind: str, cleaned: dict[str, Any]) -> dict[str, Any]:
+        data: dict[str, Any] = {field.name: cleaned[field.name] for field in fields(RULES[kind])}
+        if kind == Rule.kind:
+            try:
+                data["initial"] = [int(number) for number in cleaned["initial"].replace(",", " ").split()]
+            except ValueError:
+                problem = "write whole numbers with commas between them, such as 4, 3, 2, 1"
+                raise RuleError("initial", problem) from None
+            for name in ("win", "draw", "loss", "floor"):
+                data[name] = data[name] or 0
+        elif empty := [name for name, value in data.items() if value is None]:
+            raise RuleError(empty[0], PLAIN["required"])
+        return {"kind": kind, **data}
 
 
 class MachineDetailsForm(PlainForm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
@@ -160,15 +161,21 @@ def rule_sentences(rule: AnyRule) -> list[tuple[str, str]]:
 
 
 def _value_sentences(rule: QRule) -> list[tuple[str, str]]:
-    tries = f"a chance of {rule.epsilon:g} at first, times {rule.epsilon_decay:g} after each game"
-    ahead = f"{rule.learning_rate:g} of the way to that and {rule.discount:g} of the best that it could play next"
+    tries = f"a chance of {_digits(rule.epsilon)} at first, times {_digits(rule.epsilon_decay)} after each game"
+    ahead = f"{_digits(rule.discount)} of the best that it could play next"
+    each = "" if rule.step_reward < 0 else "+"
     return [
         ("Keeps", "a value for every move it has tried on a board; all others count 0"),
         ("Plays", "the greatest value plus a hundredth of what the engine makes of the board after the move"),
-        ("Tries anything", f"with {tries}, but {rule.epsilon_floor:g} at least"),
-        ("Win, draw, loss", f"+1, 0, −1 for its last move; {rule.step_reward:+g} for each move before"),
-        ("Learns", f"each value moves {ahead}"),
+        ("Tries anything", f"with {tries}, but {_digits(rule.epsilon_floor)} at least"),
+        ("Win, draw, loss", f"+1, 0, −1 for its last move; {each}{_digits(rule.step_reward)} for each move before"),
+        ("Learns", f"each value moves {_digits(rule.learning_rate)} of the way to that and {ahead}"),
     ]
+
+
+def _digits(number: float) -> str:
+    """The number with all of its digits and no exponent: 1, −0.01, 0.99999999."""
+    return f"{Decimal(str(number + 0)).normalize():f}".replace("-", "−")
 
 
 def _box_sentences(rule: Rule) -> list[tuple[str, str]]:

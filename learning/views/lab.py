@@ -17,7 +17,7 @@ from learning import selectors, selectors_boxes, selectors_strength, services
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.forms import MachineDetailsForm, MachineForm, machine_kinds, rule_to_form
-from learning.machines.presets import PRESETS
+from learning.machines.presets import ALL_PRESETS
 from learning.models import Machine
 from learning.views.pages import lesson_line
 from learning.views.runs import not_found, refused
@@ -41,7 +41,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "kinds": machine_kinds(),
-        "rules": {slug: rule_to_form(preset.rule) for slug, preset in PRESETS.items()},
+        "rules": {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()},
     }
     return render(request, "learning/machine_new.html", context)
 

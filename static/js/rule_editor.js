@@ -11,8 +11,6 @@ const note = document.getElementById("own-rule-note");
 
 /** Puts a preset's values into the fields. */
 function fill(rule) {
-  // A rule of another kind has none of these fields.
-  if (!rule) return tell();
   for (const [name, value] of Object.entries(rule)) {
     const field = form.elements[name];
     if (field.type === "checkbox") field.checked = value;
@@ -21,22 +19,29 @@ function fill(rule) {
   tell();
 }
 
-/** Which fields differ from the preset that is chosen. */
+/** Whether a field says the same as a preset does. */
+function isSame(field, was) {
+  if (field.type === "checkbox") return field.checked === was;
+  if (field.type === "number") return (field.value === "" ? null : Number(field.value)) === was;
+  return field.value.replaceAll(" ", "") === was.replaceAll(" ", "");
+}
+
+/** Which fields differ from the preset that is chosen; those of another kind of rule do not. */
 function tell() {
-  const preset = rules[form.elements.preset.value];
-  for (const place of form.querySelectorAll("[data-rule]")) {
-    const field = form.elements[place.dataset.rule];
-    const value = field.type === "checkbox" ? field.checked : field.value;
-    const was = preset?.[place.dataset.rule] ?? "";
-    place.classList.toggle("is-changed", typeof value === "boolean" ? value !== was : value.replaceAll(" ", "") !== String(was).replaceAll(" ", ""));
+  const preset = rules[form.elements.preset.value] ?? {};
+  for (const { dataset, classList } of form.querySelectorAll("[data-rule]")) {
+    const name = dataset.rule;
+    classList.toggle("is-changed", name in preset && !isSame(form.elements[name], preset[name]));
   }
   note.hidden = !own.checked;
 }
 
-/** Shows only what fits the chosen game: its presets and, where machines have boxes, the side and the rule's fields. */
+/** Shows only what fits the chosen game: its presets and, where machines have boxes, the side; and the fields of its rule. */
 function offer() {
   const kind = kinds[form.elements.game.value];
   for (const part of form.querySelectorAll("[data-kind]")) part.hidden = part.dataset.kind !== kind;
+  // What nobody sees is not sent, and the browser does not refuse it either.
+  for (const part of form.querySelectorAll("fieldset[data-kind]")) part.disabled = part.hidden;
   const fitting = [...form.querySelectorAll(`[data-kind="${kind}"] [name=preset]`)].map(({ value }) => value);
   if (fitting.includes(form.elements.preset.value)) return;
   own.checked = false;

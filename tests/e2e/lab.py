@@ -178,7 +178,7 @@ def refused(address: str, button: str, **fields: str) -> Visit:
 
 def rule_refused(page: Page, lab: Lab) -> None:
     page.goto("/machines/new")
-    page.locator("#rule-details summary").click()
+    page.locator("#rule-details summary").first.click()
     page.locator("#id_name").fill("Ada")
     page.locator("#id_floor").fill("9")
     page.locator("#id_initial").fill("4, 3")
@@ -188,7 +188,7 @@ def rule_refused(page: Page, lab: Lab) -> None:
 
 def rule_changed(page: Page, lab: Lab) -> None:
     page.goto("/machines/new")
-    page.locator("#rule-details summary").click()
+    page.locator("#rule-details summary").first.click()
     page.locator("#id_loss").fill("-2")
     page.locator("#id_loss").press("Tab")
     expect(page.locator("#own-rule-note")).to_be_visible()

@@ -13,7 +13,9 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning import selectors_boxes, selectors_runs, selectors_strength
 from learning.forms import RULE_GROUPS, RULE_WORDS, rule_to_form
-from learning.machines.presets import PRESETS, Q_PRESETS
+from learning.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS
+from learning.machines.q_learning import QRule
+from learning.machines.registry import RULES, AnyRule
 from learning.machines.rule import Rule, WhenEmpty
 from learning.models import Machine, RunStatus, TrainingRun
 from learning.selectors_boxes import ledger_errors
@@ -40,21 +42,43 @@ def mine(owner: Any) -> Machine:
 def new_machine(**changed: Any) -> dict[str, Any]:
     """What the form of a new machine sends: boxes that are not ticked are not sent."""
     form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
-    rule = {name: value for name, value in rule_to_form(Rule()).items() if value not in (None, False)}
-    return {name: value for name, value in {**form, **rule, **changed}.items() if value is not None}
+    return {name: value for name, value in {**form, **sent(Rule()), **changed}.items() if value is not None}
+
+
+def new_learner(**changed: Any) -> dict[str, Any]:
+    """The same for a machine that keeps values, as it is set in the fields."""
+    form = {"game": "romgon", "name": "Quentin", "is_public": "on", "preset": "romgon-q", "own_rule": "on"}
+    return {**form, **sent(QRule()), **changed}
+
+
+def sent(rule: AnyRule) -> dict[str, Any]:
+    """What the fields of a rule send."""
+    values = rule_to_form(rule).items()
+    return {name: "on" if value is True else value for name, value in values if value not in (None, False)}
 
 
 class TestMake:
     def test_every_field_of_the_rule_has_words_and_a_place(self) -> None:
-        names = [field.name for field in fields(Rule)]
-        assert sorted(RULE_WORDS) == sorted(names)
-        assert sorted(name for _, group in RULE_GROUPS for name in group) == sorted(names)
+        assert sorted(RULE_WORDS) == sorted(field.name for rule in RULES.values() for field in fields(rule))
+        for kind, rule in RULES.items():
+            placed = [name for group in RULE_GROUPS[kind] for name in group.fields]
+            assert sorted(placed) == sorted(field.name for field in fields(rule))
 
     def test_the_page_shows_every_field_with_its_term(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new").content.decode()
-        for field in fields(Rule):
+        for field in (field for rule in RULES.values() for field in fields(rule)):
             assert f'name="{field.name}"' in page
             assert f">{field.name}</code>" in page
+            assert f'aria-describedby="id_{field.name}_helptext"' in page
+
+    def test_the_fields_begin_with_a_preset_and_the_page_knows_all_of_them(self, client: Client, owner: Any) -> None:
+        page = client.get("/machines/new")
+        begun = {name: field.initial for name, field in page.context["form"].fields.items()}
+        for preset in (PRESETS["michie-1961"], Q_PRESETS["romgon-q"]):
+            assert rule_to_form(preset.rule).items() <= begun.items()
+        assert begun["preset"] == "michie-1961"
+        rules = page_json(page, "rules")
+        assert rules == {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()}
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
@@ -82,9 +106,7 @@ class TestMake:
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_the_form_of_a_preset_gives_the_same_rule_back(self, client: Client, owner: Any, preset: str) -> None:
-        values = rule_to_form(PRESETS[preset].rule)
-        ticked = {name: "on" if value is True else value for name, value in values.items() if value is not False}
-        rule = dict.fromkeys((field.name for field in fields(Rule)), None) | ticked
+        rule = dict.fromkeys((field.name for field in fields(Rule)), None) | sent(PRESETS[preset].rule)
         client.post("/machines/new", new_machine(own_rule="on", **rule))
         assert Machine.objects.get().learning_rule == PRESETS[preset].rule
 
@@ -101,9 +123,56 @@ class TestMake:
         assert list(page.context["form"].errors) == [told]
         assert not Machine.objects.exists()
 
+    def test_values_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
+        rule = QRule(0.25, 1.0, 0.75, 0.9999999, 0.125, -0.5)
+        answer = client.post("/machines/new", new_learner(**sent(rule)))
+        made = Machine.objects.get()
+        assert (made.any_rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
+        page = client.get(answer.headers["Location"]).content.decode()
+        for told in (
+            "a chance of 0.75 at first, times 0.9999999 after each game, but 0.125 at least",
+            "−0.5 for each move before",
+            "each value moves 0.25 of the way to that and 1 of the best that it could play next",
+        ):
+            assert told in page
+
+    @pytest.mark.parametrize("preset", Q_PRESETS)
+    def test_the_form_of_a_preset_of_values_gives_the_same_rule_back(
+        self, client: Client, owner: Any, preset: str
+    ) -> None:
+        """Without JavaScript: the fields of boxes and a side are sent too."""
+        client.post("/machines/new", new_machine() | new_learner(**sent(Q_PRESETS[preset].rule)))
+        made = Machine.objects.get()
+        assert (made.any_rule, made.preset) == (Q_PRESETS[preset].rule, "")
+
+    @pytest.mark.parametrize(
+        ("field", "wrong", "told"),
+        [
+            ("learning_rate", "0", "0 would learn nothing"),
+            ("discount", "1.5", "must lie between 0 and 1, not 1.5"),
+            ("step_reward", "-2", "must lie between -1 and 1, not -2.0"),
+            ("epsilon", "", "Please fill this in."),
+            ("epsilon_decay", "nan", "A number, please."),
+            ("epsilon_floor", "0.5", "0.5 is above where epsilon begins, 0.2"),
+        ],
+    )
+    def test_what_a_rule_of_values_refuses_is_told_at_its_field(
+        self, client: Client, owner: Any, field: str, wrong: str, told: str
+    ) -> None:
+        page = client.post("/machines/new", new_learner(**{field: wrong}))
+        assert page.context["form"].errors == {field: [told]}
+        assert f'id="id_{field}_error"' in page.content.decode()
+        assert not Machine.objects.exists()
+
+    def test_the_fields_of_another_kind_of_rule_cannot_be_wrong(self, client: Client, owner: Any) -> None:
+        client.post("/machines/new", new_learner(win="much", initial="", side="9"))
+        client.post("/machines/new", new_machine(own_rule="on", epsilon="much", discount="7"))
+        learner, menace = Machine.objects.order_by("pk")
+        assert (learner.any_rule, menace.any_rule) == (QRule(), Rule())
+
     def test_presets_are_told_apart_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
-        boxes, values = page.context["form"].preset_groups()
+        boxes, values = page.context["form"].kinds()
         assert (boxes["games"], values["games"]) == (["Noughts and crosses", "Hexapawn"], ["Romgon"])
         assert {preset.slug for preset in boxes["presets"]} == set(PRESETS)
         assert {preset.slug for preset in values["presets"]} == set(Q_PRESETS)
