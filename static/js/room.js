@@ -13,6 +13,7 @@ import { Exhibition } from "./exhibition.js";
 import { lessonItems } from "./lesson.js";
 import { Offers } from "./offers.js";
 import { OpenBox } from "./openbox.js";
+import { Replay } from "./replay.js";
 import { sheet } from "./sheet.js";
 import { Socket } from "./socket.js";
 import { keepsValues, showValues } from "./values.js";
@@ -30,7 +31,6 @@ let role = pageData("role");
 let isHost = pageData("is-host", false);
 let state = null;
 let rendered = null;
-let shownPly = null;
 let showsBeads = false;
 let busy = Promise.resolve();
 let socket = null;
@@ -48,6 +48,9 @@ const boxes = ["", "-2"].map((end) => new OpenBox(layout, {
 }));
 const exhibition = new Exhibition(
   { tools: at("show-tools"), step: at("step"), run: at("run"), speed: at("speed"), finish: at("finish") }, (data) => send("step", data));
+const replay = new Replay(
+  { tools: at("replay"), first: at("to-first"), back: at("to-back"), on: at("to-on"), now: at("to-last"), words: at("replay-words"), list: at("moves") },
+  at("replay").dataset.url, look, complain);
 const drawer = sheet(at("box-sheet"), at("box-handle"));
 
 /** Takes one frame of the protocol; the socket calls it, and so may a test. */
@@ -104,13 +107,13 @@ async function render(now, { isFirst, isJoin }) {
   const isNews = !isFirst && now.version !== before?.version;
   // Whoever joins again after a refusal has yet to read why.
   if (isNews && !isJoin) complain("");
-  if (now.number !== before?.number) shownPly = null;
+  replay.show(now);
   const draws = now.learning?.draws ?? [];
   const latest = draws.at(-1) ?? null;
   // What a person plays from a box stands on the board already: it is shown, and not played again.
-  const isNewDraw = isNews && latest && !latest.by_hand && (now.number !== before?.number || draws.length > (before?.learning?.draws.length ?? 0));
+  // Nor does it disturb who is looking back.
+  const isNewDraw = isNews && latest && !latest.by_hand && !replay.board && (now.number !== before?.number || draws.length > (before?.learning?.draws.length ?? 0));
   if (isNewDraw) {
-    shownPly = null;
     // First the board as it was when the box was opened, then the bead rolls, then its square lights up.
     board.update({ board: asOnBoard(layout, latest.box.board, latest.symmetry), last: lastCells(now.moves, latest.ply) });
     at("status").textContent = `${nameOf(now, latest.role)} opens a box.`;
@@ -124,13 +127,16 @@ async function render(now, { isFirst, isJoin }) {
   showTogether(now);
   showMoves(now);
   showCaptured(now);
-  engine.show(now);
+  showAsides(now);
   if (isNews) speak(now, isNewDraw ? latest : null);
 }
 
 /* Board */
 
 function showBoard(now, isFresh = false) {
+  for (const id of ["board", "status"]) at(id).classList.toggle("is-mine", canMove(now) && !replay.board);
+  at("board").classList.toggle("is-past", Boolean(replay.board));
+  if (replay.board) return showPast(now, replay.board);
   const last = lastCells(now.moves, now.moves.length);
   board.update({
     board: now.board,
@@ -140,19 +146,42 @@ function showBoard(now, isFresh = false) {
     winning: now.winning_cells,
     last: now.winning_cells.length ? [] : last,
     lit: isFresh ? last : [],
-    beads: showsBeads ? beadsNow(now) : [],
+    beads: showsBeads ? beadsOn(now, now.board) : [],
   });
-  at("board").classList.toggle("is-mine", canMove(now));
+}
+
+/** A board of the past: nothing can be played on it. */
+function showPast(now, { board: pieces, last_cells: last }) {
+  board.update({ board: pieces, last: cellsAt(last), beads: showsBeads ? beadsOn(now, pieces) : [] });
+}
+
+/** The reader has gone to another board of this match, or back to now. */
+function look() {
+  showBoxes(state);
+  showBoard(state);
+  showNotice(state);
+  showCaptured(state);
+  showAsides(state);
+  replay.mark();
+  const move = state.moves[replay.at - 1];
+  announce([replay.board ? at("replay-words").textContent : "Back to now.", move ? `${move.role}: ${move.name}.` : "", noticeWords(state)].join(" "));
+}
+
+/** What is said of the board as it is now does not stand beside another one. */
+function showAsides(now) {
+  engine.show(now);
+  at("engine").hidden = game.boxes || Boolean(replay.board);
+  if (replay.board) at("values").hidden = true;
 }
 
 /** The beads of the box that is shown; those of a piece that has moved or is gone since then lead nowhere. */
-function beadsNow(now) {
+function beadsOn(now, pieces) {
   const draw = shownDraw(now);
   if (!draw) return [];
   const then = asOnBoard(layout, draw.box.board, draw.symmetry);
   return draw.slots.flatMap((slot) => slot.moves.map((move) => ({
     cells: cellsOf(layout, move), colour: slot.colour, mark: slot.mark, probability: slot.probability / slot.moves.length,
-  }))).filter(({ cells }) => cells.length < 2 || then[cells[0]] === now.board[cells[0]]);
+  }))).filter(({ cells }) => cells.length < 2 || then[cells[0]] === pieces[cells[0]]);
 }
 
 function lastCells(moves, upTo) {
@@ -180,10 +209,9 @@ function play(move) {
 
 /* Box */
 
-const shownDraw = (now) => {
-  const draws = now.learning?.draws ?? [];
-  return draws.find((draw) => draw.ply === shownPly) ?? draws.at(-1) ?? null;
-};
+/** The draws that led to the board that is seen; those of now include one that found no bead. */
+const drawsSeen = (now) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (replay.ply ?? Infinity));
+const shownDraw = (now) => drawsSeen(now).at(-1) ?? null;
 
 /** Shows the box of each machine at the board; `fresh` is the draw that has just been made, if one was: its bead rolls. */
 function showBoxes(now, fresh = null) {
@@ -200,7 +228,7 @@ function showBoxes(now, fresh = null) {
   showLookBack(now, shown);
   const rolls = owners.slice(0, boxes.length).map((seat, number) => {
     at(`box-owner${number ? "-2" : ""}`).textContent = `${seat.machine.name}, ${sideName(seat.role)}`;
-    const own = (now.learning?.draws ?? []).filter((draw) => draw.role === seat.role && (!shown || draw.ply <= shown.ply)).at(-1);
+    const own = drawsSeen(now).filter((draw) => draw.role === seat.role).at(-1);
     if (!own) return boxes[number].close(`${seat.machine.name} has not opened a box yet.`, seat.machine.name);
     const changes = (now.learning.changes ?? []).filter((change) => change.ply === own.ply && change.role === own.role);
     return boxes[number].show(own, { title: nameOf(now, own.role), brand: seat.machine.name, changes, isNew: own === fresh });
@@ -218,7 +246,8 @@ function showSummary(now, draw) {
 
 function showLookBack(now, draw) {
   const isLatest = !draw || draw === now.learning.draws.at(-1);
-  const isForced = draw && isLatest && now.moves.at(-1)?.role === draw.role && now.moves.at(-1).ply > draw.ply;
+  const last = now.moves[replay.at - 1];
+  const isForced = draw && isLatest && last?.role === draw.role && last.ply > draw.ply;
   at("look-back").hidden = isLatest && !isForced;
   at("look-back").firstElementChild.textContent = isForced
     ? "For its last move only one was left, so no box was opened. This is the box before."
@@ -226,12 +255,9 @@ function showLookBack(now, draw) {
   at("to-now").hidden = isLatest;
 }
 
-function lookAt(ply, { opens = false } = {}) {
-  shownPly = ply;
-  showBoxes(state);
-  showBoard(state);
-  showMoves(state);
-  if (!opens) return;
+/** Shows the box that was drawn from at this ply, beside the board after it. */
+async function showBoxOf(ply) {
+  await replay.go(ply + 1);
   drawer.open();
   at("matchbox").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
 }
@@ -270,9 +296,7 @@ function showStatus(now) {
   at("status").textContent = statusWords(now);
   at("status").dataset.status = now.status;
   at("status").classList.toggle("is-thinking", now.thinking);
-  at("notice").textContent = noticeWords(now);
-  at("notice").hidden = !noticeWords(now);
-  at("status").classList.toggle("is-mine", canMove(now));
+  showNotice(now);
   // Of two machines each has its own lesson, which is told below.
   const lessons = now.status === "finished" ? now.learning?.lessons ?? [] : [];
   at("why").textContent = lessons.length === 1 ? deed(lessons[0]) : "";
@@ -290,16 +314,22 @@ function deed(lesson) {
   return sentence(lesson?.sentence.split(/ (?:won|drew|lost)[:.] /)[1] ?? "");
 }
 
-const noticeWords = (now) => Object.values(now.notices).map((words) => `${words}.`).join(" ");
+const noticeWords = (now) => Object.values((replay.board ?? now).notices).map((words) => `${words}.`).join(" ");
+
+function showNotice(now) {
+  at("notice").textContent = noticeWords(now);
+  at("notice").hidden = !noticeWords(now);
+}
 
 /** The pieces that each side has lost, where the game counts them. */
 function showCaptured(now) {
-  const lost = layout.roles.filter((which) => now.captured[which].length);
+  const { captured } = replay.board ?? now;
+  const lost = layout.roles.filter((which) => captured[which].length);
   at("captured").hidden = !lost.length;
   at("captured").replaceChildren(...lost.map((which) => html("li", {},
     html("span", { class: "soft" }, `${which} has lost `),
-    html("span", { role: "img", "aria-label": now.captured[which].map((text) => pieceWords(layout, text)).join(", ") },
-      now.captured[which].map((text) => piecePicture(layout, text))))));
+    html("span", { role: "img", "aria-label": captured[which].map((text) => pieceWords(layout, text)).join(", ") },
+      captured[which].map((text) => piecePicture(layout, text))))));
 }
 
 function showSeats(now) {
@@ -354,7 +384,8 @@ function speak(now, draw) {
   if (draw && draw.slot !== null && !draw.by_hand) words.push(`${nameOf(now, draw.role)} drew bead ${draw.slots[draw.slot].mark}, chance ${percent(draw.slots[draw.slot].probability)}.`);
   if (last) words.push(`${nameOf(now, last.role)}: ${last.name}.`);
   words.push(statusWords(now));
-  if (noticeWords(now)) words.push(noticeWords(now));
+  if (replay.board) words.push(`You are still looking back. ${at("replay-words").textContent}`);
+  else if (noticeWords(now)) words.push(noticeWords(now));
   if (now.status === "finished" && now.learning?.lesson) words.push(now.learning.lessons.map((lesson) => lesson.sentence).join(" "));
   announce(words.join(" "));
 }
@@ -416,7 +447,9 @@ at("swap").addEventListener("click", () => {
   send("reset", { swap: true });
   board.focus();
 });
-at("to-now").addEventListener("click", () => lookAt(null));
+// Who lets the players go on wants to see it.
+at("show-tools").addEventListener("click", (event) => event.target.closest("button") && replay.go(Infinity));
+at("to-now").addEventListener("click", () => replay.go(Infinity));
 at("beads").addEventListener("click", () => {
   showsBeads = !showsBeads;
   at("beads").setAttribute("aria-pressed", String(showsBeads));
@@ -456,7 +489,7 @@ function showLesson(now) {
   if (key === lessonOf) return;
   lessonOf = key;
   at("lesson-words").textContent = isTold ? learning.lessons.map((lesson) => lesson.sentence).join(" ") : "";
-  at("changes").replaceChildren(...(isTold ? lessonItems(learning, (ply) => lookAt(ply, { opens: true })) : []));
+  at("changes").replaceChildren(...(isTold ? lessonItems(learning, showBoxOf) : []));
   at("no-changes").hidden = !isTold || learning.changes.length > 0 || Boolean(learning.values);
   if (!isTold) return;
   at("lesson-title").textContent = learning.lessons.length > 1 ? "What the machines learnt" : "What the machine learnt";
@@ -483,21 +516,24 @@ function showTogether(now) {
 function showMoves(now) {
   const focused = document.activeElement?.dataset?.ply;
   const draws = new Map((now.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
-  const shown = shownDraw(now);
   at("moves").replaceChildren(...now.moves.map((move) => {
     const draw = draws.get(move.ply);
-    const words = [move.piece ? piecePicture(layout, move.piece, 22) : roleMark(move.role), html("span", { class: "visually-hidden" }, move.role), ` ${move.name}`];
-    if (!draw || draw.slot === null) return html("li", {}, html("span", { class: "move" }, words));
-    const button = html("button", {
-      type: "button", class: "move", "data-ply": move.ply, "aria-pressed": String(draw === shown), title: "Show the box of this move",
-    }, words, beadPicture(draw.slots[draw.slot], 22));
-    button.addEventListener("click", () => lookAt(draw === now.learning.draws.at(-1) ? null : move.ply, { opens: true }));
+    const button = html("button", { type: "button", class: "move", "data-ply": move.ply, title: "Show the board after this move" },
+      move.piece ? piecePicture(layout, move.piece, 22) : roleMark(move.role), html("span", { class: "visually-hidden" }, move.role), ` ${move.name}`,
+      draw && draw.slot !== null ? beadPicture(draw.slots[draw.slot], 22) : null);
+    button.addEventListener("click", () => visit(move.ply + 1));
     return html("li", {}, button);
   }));
-  at("moves").scrollTop = at("moves").scrollHeight; // the latest, where the list is a long one
+  replay.mark();
   at("no-moves").hidden = now.moves.length > 0;
   if (focused) at("moves").querySelector(`[data-ply="${focused}"]`)?.focus();
   showLog(now);
+}
+
+/** To the board after so many moves, which may have been scrolled away. */
+async function visit(ply) {
+  await replay.go(ply);
+  at("board").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
 }
 
 const notes = [];

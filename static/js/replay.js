@@ -1,0 +1,120 @@
+/**
+ * Looking back: the boards of a match, one after the other, by four buttons, the list of moves and the keyboard.
+ *
+ * The boards come from the server when they are first asked for, and later only those that are missing. What happens
+ * meanwhile leaves the reader where they are.
+ */
+
+import { count } from "./words.js";
+
+export class Replay {
+  /**
+   * @param {{tools, first, back, on, now, words, list}} parts elements of the page; `list` has a button for each move
+   * @param {string} url where the boards are
+   * @param {() => void} onLook called when another board is to be shown: `board`, or that of now where it is `null`
+   * @param {(words: string) => void} complain called with what went wrong, or nothing when it is well again
+   */
+  constructor(parts, url, onLook, complain) {
+    Object.assign(this, { parts, url, onLook, complain, boards: [], total: 0, number: null });
+    /** After how many moves the board is seen; `null` is now, whatever comes. */
+    this.ply = null;
+    const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
+    for (const [name, where] of Object.entries(steps)) parts[name].addEventListener("click", () => this.go(where()));
+    const keys = { Home: steps.first, ArrowLeft: steps.back, ArrowUp: steps.back, ArrowRight: steps.on, ArrowDown: steps.on, End: steps.now };
+    for (const place of [parts.tools, parts.list]) place.addEventListener("keydown", (event) => this.#key(event, keys[event.key]));
+  }
+
+  /** The ply that is seen, that of now included. */
+  get at() {
+    return this.ply ?? this.total;
+  }
+
+  /** What the server says of the board that is seen; `null` for now. */
+  get board() {
+    return this.boards[this.ply] ?? null;
+  }
+
+  /** A state has come: another match is begun at its end, and in the same one the reader stays. */
+  show(state) {
+    if (state.number !== this.number) Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
+    this.total = state.moves.length;
+    this.isOver = state.status === "finished";
+    this.#tell();
+  }
+
+  /** Goes to the board after so many moves. While boards are on their way, only the latest wish is kept. */
+  async go(ply) {
+    this.wanted = ply >= this.total ? null : Math.max(0, ply);
+    if (this.isAsking && this.#isMissing()) return;
+    try {
+      this.isAsking = true;
+      while (this.#isMissing()) await this.#ask();
+    } catch {
+      this.complain("That board could not be fetched. Try again.");
+      return;
+    } finally {
+      this.isAsking = false;
+    }
+    if (this.wanted === this.ply) return;
+    if (this.ply === null) this.left = this.total;
+    this.ply = this.wanted;
+    this.#tell();
+    this.complain("");
+    this.onLook();
+  }
+
+  /** Marks the move that led to the board that is seen, and shows it in a list too long to be seen whole. */
+  mark() {
+    const { list } = this.parts;
+    const buttons = [...list.querySelectorAll("button")];
+    buttons.forEach((button, index) => {
+      // One stop for the Tab key, however long the match; arrows go on from there.
+      button.tabIndex = index === Math.max(0, this.at - 1) ? 0 : -1;
+      if (index === this.at - 1) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    });
+    const item = buttons[Math.max(0, this.at - 1)]?.parentElement;
+    if (item) list.scrollTop = Math.max(Math.min(list.scrollTop, item.offsetTop), item.offsetTop + item.offsetHeight - list.clientHeight);
+  }
+
+  #isMissing() {
+    return this.wanted !== null && !this.boards[this.wanted];
+  }
+
+  async #ask() {
+    const after = this.boards.length ? `?after=${this.boards.length - 1}` : "";
+    const answer = await fetch(`${this.url}${after}`, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.status);
+    const { number, positions } = await answer.json();
+    if (number === this.number) for (const one of positions) this.boards[one.ply] = one;
+    if (number === this.number && this.#isMissing()) throw new Error("a board that the server does not have");
+  }
+
+  async #key(event, where) {
+    if (!where || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const isListed = this.parts.list.contains(event.target);
+    await this.go(where());
+    if (isListed) this.parts.list.querySelector("button[tabindex='0']")?.focus();
+  }
+
+  #tell() {
+    const { tools, words, first, back, on, now } = this.parts;
+    const isPast = this.ply !== null;
+    tools.hidden = !this.total;
+    words.classList.toggle("is-past", isPast);
+    now.classList.toggle("is-main", isPast);
+    words.textContent = isPast ? this.#where() : this.isOver ? "Step through the match, move by move." : "Look back at earlier moves.";
+    // Not `disabled`: a button that has just been pressed keeps the focus.
+    for (const button of [first, back]) button.setAttribute("aria-disabled", String(this.at === 0));
+    for (const button of [on, now]) button.setAttribute("aria-disabled", String(!isPast));
+  }
+
+  #where() {
+    const since = this.total - this.left;
+    return [
+      this.ply ? `After move ${this.ply} of ${this.total}.` : `Before the first of ${count(this.total, "move")}.`,
+      since ? ` The match went on: ${count(since, "move")} since you looked back.` : "",
+    ].join("");
+  }
+}

@@ -1,0 +1,107 @@
+"""Looking back at earlier boards of a match, with the mouse and with the keys, while it goes on and afterwards."""
+
+import re
+from collections.abc import Iterable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Visitor
+from tests.e2e.playing import cell, expect_plies, expect_turn, start_other
+from tests.e2e.test_romgon import start
+
+pytestmark = pytest.mark.e2e
+
+
+def expect_board(page: Page, pieces: str, words: str) -> None:
+    """The nine squares, and what is said of them."""
+    expect(page.locator("#replay-words")).to_have_text(words)
+    for name, piece in zip("123456789", pieces, strict=True):
+        expected = {".": "empty", "X": "X", "O": "O"}[piece]
+        expect(cell(page, name)).to_have_attribute("aria-label", re.compile(f"^[^,]+, {expected}(,|$)"))
+
+
+def press(page: Page, *names: str) -> None:
+    for name in names:
+        page.locator("#replay").get_by_role("button", name=name, exact=True).click()
+
+
+def moved(page: Page, players: Iterable[Page], *squares: str) -> None:
+    """These squares in turn, by these players in turn."""
+    for player, square in zip(players, squares, strict=False):
+        expect_turn(player)
+        cell(player, square).click()
+
+
+def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor) -> None:
+    start_other(page, "human")
+    friend = visitor()
+    friend.goto(page.url)
+    friend.get_by_role("button", name="Take the free seat").click()
+    expect(page.locator("#replay")).to_be_hidden()
+    moved(page, [page, friend, page], "5", "1", "9")
+    expect_turn(friend)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/positions" in request.url else None)
+
+    # With the mouse: a move of the list, and a live move that leaves the reader in the past.
+    page.locator("#moves button").nth(1).click()
+    expect_board(page, "O...X....", "After move 2 of 3.")
+    expect(page.locator("#moves button[aria-current=step]")).to_have_attribute("data-ply", "1")
+    expect(cell(page, "1")).to_have_class(re.compile("is-last"))
+    moved(page, [friend], "3")
+    expect_board(page, "O...X....", "After move 2 of 4. The match went on: one move since you looked back.")
+    expect(page.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(page.locator("#announce")).to_contain_text("You are still looking back. After move 2 of 4.")
+    cell(page, "7").click(force=True)  # nothing comes of it
+    expect(page.locator("#board .is-playable")).to_have_count(0)
+    press(page, "Forward one move", "Forward one move")
+    expect_board(page, "O.O.X...X", "Look back at earlier moves.")
+    assert len(asked) == 1
+    expect_turn(page)
+
+    # With the keys, from the list: the board that came meanwhile is all that is fetched.
+    moved(page, [page], "2")
+    expect_turn(friend)
+    page.locator("#moves button[tabindex='0']").focus()
+    page.keyboard.press("ArrowLeft")
+    expect_board(page, "O.O.X...X", "After move 4 of 5.")
+    expect(page.locator("#moves button[data-ply='3']")).to_be_focused()
+    assert [url.partition("/positions")[2] for url in asked] == ["", "?after=3"]
+    page.keyboard.press("Home")
+    expect_board(page, ".........", "Before the first of five moves.")
+    page.keyboard.press("ArrowRight")
+    expect_board(page, "....X....", "After move 1 of 5.")
+    page.keyboard.press("End")
+    expect_board(page, "OXO.X...X", "Look back at earlier moves.")
+    expect(page.locator("#moves button[data-ply='4']")).to_be_focused()
+
+    # Over: the buttons lead through it, and another match begins at its own end.
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#replay-words")).to_have_text("Step through the match, move by move.")
+    press(page, "First board", "Forward one move", "Forward one move", "Back one move")
+    expect_board(page, "....X....", "After move 1 of 5.")
+    expect(page.get_by_role("button", name="Back one move")).to_be_focused()
+    page.locator("#again").click()
+    expect_turn(page)
+    expect_board(page, ".........", "Look back at earlier moves.")
+    expect(page.locator("#replay")).to_be_hidden()
+
+
+def test_a_flip_is_marked_where_it_was_made(page: Page) -> None:
+    """And what the engine thinks of now is not shown beside an earlier board."""
+    start(page, "easy", "flip")
+    cell(page, "1-6").click()
+    page.locator("#offers button").click()
+    expect_plies(page, 2)
+    expect_turn(page)
+    press(page, "First board")
+    expect(page.locator("#replay-words")).to_have_text("Before the first of two moves.")
+    expect(cell(page, "1-6")).to_have_attribute("aria-label", "1-6, Black triangle facing west")
+    press(page, "Forward one move")
+    expect(cell(page, "1-6")).to_have_attribute("aria-label", "1-6, Black flipped triangle, last move")
+    expect(page.locator("#engine")).to_be_hidden()
+    press(page, "Go to now")
+    expect(page.locator("#engine")).to_be_visible()
+    expect_turn(page)
