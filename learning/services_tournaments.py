@@ -196,23 +196,10 @@ def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, 
     machine = machines.get(entry)
     if machine is None:
         return TournamentEntry(tournament=tournament, number=number, name=OPPONENTS[entry].name, opponent=entry)
+    row = TournamentEntry(tournament=tournament, number=number, name=machine.name, machine=machine, rule=machine.rule)
     if machine.keeps_values:
-        return TournamentEntry(
-            tournament=tournament,
-            number=number,
-            name=machine.name,
-            machine=machine,
-            rule=machine.rule,
-            epsilon=machine.epsilon,
-            n_lessons=machine.n_lessons,
-        )
-    beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
-    return TournamentEntry(
-        tournament=tournament,
-        number=number,
-        name=machine.name,
-        machine=machine,
-        side=machine.side,
-        rule=machine.rule,
-        beads=beads,
-    )
+        row.epsilon, row.n_lessons = machine.epsilon, machine.n_lessons
+    else:
+        row.side = machine.side
+        row.beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
+    return row
