@@ -225,8 +225,9 @@ RULE_GROUPS: dict[str, tuple[RuleGroup, ...]] = {
             "What a game changes",
             ("learning_rate", "discount", "step_reward"),
             "Q-learning (Watkins, 1989). After a game, for each of its moves in order of play, "
-            "Q += learning_rate · (r + discount · M − Q): Q is the value of the move, M the greatest value of all that "
-            "it could have played at its next turn. r is step_reward; for its last move M is 0 and r is 1, 0 or −1.",
+            "Q\N{NO-BREAK SPACE}+=\N{NO-BREAK SPACE}learning_rate · (r + discount · M − Q): Q is the value of "
+            "the move, M the greatest value of all that it could have played at its next turn. r is step_reward; for "
+            "its last move M is 0 and r is 1, 0 or −1.",
         ),
         RuleGroup(
             "Trying something new",

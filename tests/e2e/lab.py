@@ -194,6 +194,18 @@ def rule_changed(page: Page, lab: Lab) -> None:
     expect(page.locator("#own-rule-note")).to_be_visible()
 
 
+def values_refused(page: Page, lab: Lab) -> None:
+    page.goto("/machines/new")
+    page.locator("#id_game").select_option("romgon")
+    page.locator("#rule-details summary").first.click()
+    page.locator("#id_name").fill("Quentin")
+    page.locator("#id_epsilon_floor").fill("0.3")
+    page.locator("#make").click()
+    expect(page.locator("#id_epsilon_floor_error")).to_be_visible()
+    page.locator("#id_discount").fill("0.8")
+    page.get_by_text("Exactly how").locator("visible=true").first.click()
+
+
 def curriculum(page: Page, lab: Lab) -> None:
     page.goto(f"/machines/{lab.learner.pk}/train")
     page.locator("#stage-more").click()
@@ -323,6 +335,7 @@ LAB: dict[str, Visit] = {
     "machine-new": at("/machines/new"),
     "machine-new-rule": rule_changed,
     "machine-new-refused": rule_refused,
+    "machine-new-values": values_refused,
     "machine-own": at("/machines/{learner}"),
     "machine-training": at("/machines/{busy}"),
     "machine-frozen": at("/machines/{frozen}"),
