@@ -119,6 +119,13 @@ def play_finished(page: Page, world: World) -> None:
     expect(page.locator("#lesson")).to_be_visible()
 
 
+def play_past(page: Page, world: World) -> None:
+    """A match that is over, seen as it was after its first move."""
+    play_finished(page, world)
+    page.locator("#moves button").nth(0).click()
+    expect(page.locator("#replay-words")).to_have_text("After move 1 of 2.")
+
+
 def play_waiting(page: Page, _: World) -> None:
     page.goto("/")
     page.locator('.opponent:has(input[value="human"])').click()
@@ -347,6 +354,7 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "match-giving-up": play_giving_up,
     "match-keys": play_keys,
     "match-finished": play_finished,
+    "match-past": play_past,
     "match-romgon": play_romgon,
     "play-romgon": plain("/play/romgon-flip-turn"),
     "match-spectator": room_of("going on"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Visitor
+from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.playing import cell, expect_plies, expect_turn, start_other
 from tests.e2e.test_romgon import start
 
@@ -87,6 +87,24 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     expect_turn(page)
     expect_board(page, ".........", "Look back at earlier moves.")
     expect(page.locator("#replay")).to_be_hidden()
+
+
+def test_without_a_network_the_reader_stays_where_they_are(page: Page, watch: Watch) -> None:
+    start(page, "easy")
+    cell(page, "4-7").click()
+    cell(page, "4-6").click()
+    expect_plies(page, 2)
+    expect_turn(page)
+    watch.allow("positions", "ERR_FAILED")
+    page.route("**/positions", lambda route: route.abort())
+    press(page, "First board")
+    expect(page.locator("#error")).to_have_text("That board could not be fetched. Try again.")
+    expect(page.locator("#replay-words")).to_have_text("Look back at earlier moves.")
+    expect_turn(page)
+    page.unroute("**/positions")
+    press(page, "First board")
+    expect(page.locator("#replay-words")).to_have_text("Before the first of two moves.")
+    expect(page.locator("#error")).to_be_hidden()
 
 
 def test_a_flip_is_marked_where_it_was_made(page: Page) -> None:

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+import yaml
 from rest_framework.test import APIClient
 
 from games import services
@@ -12,6 +13,7 @@ from games.rules.base import Side
 from games.rules.playthrough import random_game
 from games.rules.registry import GAMES
 from tests.factories import NC, api_with, guest, play, room, user
+from tests.learning.test_schema import differences
 
 pytestmark = pytest.mark.django_db
 
@@ -100,6 +102,17 @@ def test_what_is_no_ply_is_refused_by_name(api: APIClient, after: str) -> None:
     answer = api.get(f"/api/rooms/{friends(NC)}/positions", {"after": after})
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
     assert answer.json()["detail"].startswith("after")
+
+
+def test_the_answer_is_what_the_schema_says(api: APIClient) -> None:
+    seated = room("perfect")
+    play(seated, guest(1), "5")
+    schema = yaml.safe_load(api.get("/api/schema").content)
+    described = schema["paths"]["/api/rooms/{code}/positions"]["get"]
+    assert [one["name"] for one in described["parameters"]] == ["after", "code"]
+    answers = described["responses"]["200"]["content"]["application/json"]["schema"]
+    answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
+    assert differences(answer, answers, schema["components"]["schemas"], "positions") == []
 
 
 def test_an_unknown_room(api: APIClient) -> None:
