@@ -38,10 +38,12 @@ def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
 
 def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str, float]:
     with connection.cursor() as cursor:
+        # By ``id + 0``, for which there is no index: while nothing is known of the table's statistics the planner would
+        # rather go through everybody's changes in the order of the id than sort the few of one entry.
         cursor.execute(
             "SELECT key, coalesce((SELECT before FROM learning_valuechange change WHERE change.entry_id = entry.id"
             " AND change.lesson_id >= (SELECT id FROM learning_lesson WHERE machine_id = %s AND number = %s)"
-            " ORDER BY change.id LIMIT 1), value)"
+            " ORDER BY change.id + 0 LIMIT 1), value)"
             " FROM learning_value entry WHERE machine_id = %s AND key = ANY(%s)",
             [machine_id, n_lessons + 1, machine_id, list(keys)],
         )

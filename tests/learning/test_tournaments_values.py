@@ -161,13 +161,19 @@ class TestAsItWas:
 
     def test_a_move_takes_one_query_and_reads_its_own_entries(self) -> None:
         one = learner()
-        Value.objects.bulk_create(Value(machine=one, key=f"{n}#0-0:swU", value=0.5) for n in range(3000))
+        entries = Value.objects.bulk_create(Value(machine=one, key=f"{n}#0-0:swU", value=0.5) for n in range(3000))
+        lesson = Lesson.objects.create(machine=one, number=1, kind="training")
+        ValueChange.objects.bulk_create(
+            ValueChange(lesson=lesson, entry=entry, before=0, after=0.5) for entry in entries[10:] for _ in range(3)
+        )
         with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
             assert values_fetch_at(one.pk, 0)(["5#0-0:swU", "none"]) == {"5#0-0:swU": 0.5}
             cursor.execute(f"EXPLAIN (ANALYZE, FORMAT TEXT) {queries[0]['sql']}")
             plan = "\n".join(row[0] for row in cursor.fetchall())
         assert "value_once" in plan
         assert "Seq Scan on learning_value " not in plan
+        assert "learning_valuechange_entry_id" in plan
+        assert "learning_valuechange_pkey" not in plan
 
     @pytest.mark.parametrize("gone", [machine_reset, machine_delete], ids=["reset", "deleted"])
     @pytest.mark.parametrize("n_taught", [0, 1])
