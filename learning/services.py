@@ -50,6 +50,8 @@ from learning.training.memory import Memory
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
+DELETIONS = 1
+"""The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""
 MAX_RANDOM_SEED = 1 << 32
 """A seed that nobody chose is short enough to be typed, and for every language's whole numbers."""
 
@@ -348,6 +350,9 @@ def machine_delete(*, user: Any, machine_id: int) -> None:
     Raises:
         MachineNotFoundError, NotYourMachineError.
     """
+    # One deletion after the other: two machines that trained against each other would each wait for the other's runs.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
     # With its key and before everything else: who is about to refer to it waits, and finds it gone (machine_hold).
     Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()
     machine = _locked(machine_id, user, to="edit")

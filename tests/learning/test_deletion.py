@@ -14,6 +14,7 @@ from games.models import Room
 from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import match_play_move, match_resign, room_create
+from learning import services
 from learning.exceptions import MachineBusyError, MachineNotFoundError
 from learning.models import Lesson, Machine, RunStatus, Schedule, TrainingRun
 from learning.runner import Pace, run_chunk, run_claim, run_execute
@@ -68,6 +69,29 @@ def test_a_schedule_that_fires_while_its_machine_is_deleted_starts_nothing_and_g
     assert not Schedule.objects.exists()
     assert not TrainingRun.objects.exists()
     assert not PeriodicTask.objects.filter(name__startswith="schedule").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    staff, learners = user(is_staff=True), [machine(side) for side in Side]
+    for learner, other in (learners, learners[::-1]):
+        stages = [Stage(other.slug, 10, learns=True)]
+        claimed = run_claim(training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False).pk)
+        assert claimed is not None
+        run_execute(claimed)
+    begun: list[int] = []
+    forget = services.values_forget
+
+    def when_nobody_else_is_at_it(doomed: Machine) -> None:
+        begun.append(doomed.pk)
+        assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock(), timeout_s=30)
+        assert not Machine.objects.filter(pk__in=begun).exclude(pk=doomed.pk).exists(), "it would wait for this one"
+        forget(doomed)
+
+    monkeypatch.setattr(services, "values_forget", when_nobody_else_is_at_it)
+    deletions = [lambda pk=learner.pk: machine_delete(user=staff, machine_id=pk) for learner in learners]
+    assert at_once(*deletions) == []
+    assert not Machine.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
