@@ -103,7 +103,7 @@ export class Replay {
     const isPast = this.ply !== null;
     tools.hidden = !this.total;
     words.classList.toggle("is-past", isPast);
-    now.classList.toggle("is-main", isPast);
+    now.classList.toggle("is-main", isPast && !this.isOver);
     words.textContent = isPast ? this.#where() : this.isOver ? "Step through the match, move by move." : "Look back at earlier moves.";
     // Not `disabled`: a button that has just been pressed keeps the focus.
     for (const button of [first, back]) button.setAttribute("aria-disabled", String(this.at === 0));

@@ -229,7 +229,7 @@ function showBoxes(now, fresh = null) {
   const rolls = owners.slice(0, boxes.length).map((seat, number) => {
     at(`box-owner${number ? "-2" : ""}`).textContent = `${seat.machine.name}, ${sideName(seat.role)}`;
     const own = drawsSeen(now).filter((draw) => draw.role === seat.role).at(-1);
-    if (!own) return boxes[number].close(`${seat.machine.name} has not opened a box yet.`, seat.machine.name);
+    if (!own) return boxes[number].close(`${seat.machine.name} ${replay.board ? "had" : "has"} not opened a box yet.`, seat.machine.name);
     const changes = (now.learning.changes ?? []).filter((change) => change.ply === own.ply && change.role === own.role);
     return boxes[number].show(own, { title: nameOf(now, own.role), brand: seat.machine.name, changes, isNew: own === fresh });
   });
