@@ -172,14 +172,14 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
     "romgon-q": Preset(
         "romgon-q",
         "Q-learning",
-        "For Romgon: a value for every move it has tried. Now and then it tries something new, less and less often.",
+        "A value for every move it has tried. Now and then it tries something new, less and less often.",
         "C. Watkins, Learning from delayed rewards (1989); the constants of Romgon's rules",
         QRule(),
     ),
     "romgon-q-curious": Preset(
         "romgon-q-curious",
         "Q-learning, curious",
-        "For Romgon: the same, but it begins by trying anything, and becomes serious within six hundred games.",
+        "The same, but it begins by trying anything, and becomes serious within six hundred games.",
         "As Q-learning; the other end of exploring is ours",
         QRule(epsilon=1.0),
     ),
