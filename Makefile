@@ -30,7 +30,7 @@ run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); 
 test: $(DEV) $(SERVERS) chromium ## the whole suite, with its own servers and a browser
 	@$(BIN)/python -m pytest -m "not e2e" -n 2 --dist loadfile
 	@if command -v $(CHROMIUM) >/dev/null; then \
-		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e; \
+		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 --dist worksteal; \
 	else \
 		echo "The browser tests did not run: there is no Chromium. Install it, or name it, as in CHROMIUM=/path make test."; \
 		test -z "$$CI"; \
