@@ -35,6 +35,7 @@ from learning.models import (
     TrainingRun,
     Value,
 )
+from learning.selectors import row_id
 from learning.selectors_boxes import box_history, slots_view
 from learning.selectors_schedules import crontab_text, next_runs, timing_sentence
 from learning.selectors_tournaments import tournaments_counted
@@ -217,11 +218,8 @@ class KeeperFilter(admin.SimpleListFilter):
         chosen = self.value()
         if chosen is None:
             return queryset
-        return queryset.filter(machine=int(chosen)) if _is_id(chosen) else queryset.none()
-
-
-def _is_id(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 19
+        pk = row_id(chosen)
+        return queryset.none() if pk is None else queryset.filter(machine=pk)
 
 
 @admin.register(Value)

@@ -14,6 +14,7 @@ from games.rules.registry import GAMES
 from games.serializers import parse_side
 from learning.access import machines_visible
 from learning.models import Box, ExperimentRun, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
+from learning.selectors import row_id
 
 
 class Sum(Func):
@@ -175,8 +176,7 @@ class RunFilter(django_filters.FilterSet):
 
 def _is(path: str, ref: str) -> Q:
     """The machine at the end of the path has this id or slug."""
-    is_id = ref.isascii() and ref.isdigit() and len(ref) < 19
-    return Q(**{f"{path}_id" if is_id else f"{path}__slug": ref})
+    return Q(**{f"{path}__slug" if row_id(ref) is None else f"{path}_id": ref})
 
 
 class ScheduleFilter(django_filters.FilterSet):

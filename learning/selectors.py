@@ -17,13 +17,19 @@ from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Ru
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
 
+def row_id(text: str) -> int | None:
+    """The id that a text names; ``None`` if it is none that a row can have."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
 def machine_find(ref: str) -> Machine:
     """The machine with this id or slug.
 
     Raises:
         MachineNotFoundError: there is none.
     """
-    by = {"pk": int(ref)} if ref.isascii() and ref.isdigit() and len(ref) < 19 else {"slug": ref}
+    pk = row_id(ref)
+    by = {"slug": ref} if pk is None else {"pk": pk}
     # PostgreSQL refuses the character altogether.
     machine = Machine.objects.filter(**by).first() if "\0" not in ref else None
     if machine is None:

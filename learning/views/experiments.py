@@ -22,6 +22,7 @@ from learning.experiments.registry import EXPERIMENTS
 from learning.forms_experiments import ExperimentForm
 from learning.machines.presets import PRESETS
 from learning.models import ExperimentRun
+from learning.selectors import row_id
 from learning.views.runs import not_found
 
 RESULTS_LISTED = 10
@@ -127,8 +128,8 @@ def _run_shown(request: HttpRequest, experiment: Experiment) -> ExperimentRun | 
     wanted = request.GET.get("run", "")
     if not wanted:
         return selectors.experiment_run_latest(experiment)
-    is_id = wanted.isascii() and wanted.isdigit() and len(wanted) < 19
-    run = selectors.experiment_run_for(int(wanted)) if is_id else None
+    pk = row_id(wanted)
+    run = None if pk is None else selectors.experiment_run_for(pk)
     if run is None or run.experiment != experiment.slug:
         raise ExperimentNotFoundError(f"There is no run {wanted!r} of this experiment.")
     return run
