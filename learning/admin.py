@@ -21,7 +21,7 @@ from games.rules.romgon.pieces import side_of
 from games.rules.romgon.rules import Position
 from games.services import Person
 from learning import services, services_experiments, services_schedules, services_tournaments
-from learning.machines.q_learning import entry_read
+from learning.core.machines.q_learning import entry_read
 from learning.models import (
     Box,
     ExperimentRun,

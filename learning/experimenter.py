@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Q
 from django.utils import timezone
 
-from learning.experiments.registry import EXPERIMENTS
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun, RunStatus
 
 LEASE_S = 60

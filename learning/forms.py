@@ -17,12 +17,12 @@ from django import forms
 
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES
-from learning.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, presets_of
-from learning.machines.q_learning import QRule
-from learning.machines.registry import RULES, AnyRule, rule_read
-from learning.machines.rule import Rule, RuleError
+from learning.core.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, presets_of
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import RULES, AnyRule, rule_read
+from learning.core.machines.rule import Rule, RuleError
+from learning.core.opponents.registry import OPPONENTS
 from learning.models import Machine, TournamentFormat
-from learning.opponents.registry import OPPONENTS
 from learning.services_schedules import MOST, PERIODS, Timing
 from learning.services_tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, MAX_LONG_GAMES
 

@@ -8,12 +8,12 @@ from django import forms
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.exchange.registry import FORMATS, MAX_BYTES
+from learning.core.exchange.registry import FORMATS, MAX_BYTES
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import Rule
+from learning.core.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
+from learning.core.printing.sheets import PrintOptions
 from learning.forms import PlainForm
-from learning.machines.presets import PRESETS
-from learning.machines.rule import Rule
-from learning.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
-from learning.printing.sheets import PrintOptions
 
 NOW, START = "now", "start"
 

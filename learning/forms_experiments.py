@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from learning.experiments.base import MAX_SEED, Experiment
+from learning.core.experiments.base import MAX_SEED, Experiment
 
 
 class ExperimentForm(forms.Form):

@@ -21,11 +21,11 @@ from django_celery_beat.models import PeriodicTask
 from games.models import Match, Room, Seat, new_code
 from games.rules.base import Game, Side
 from games.rules.registry import game_get
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import AnyRule, rule_read
+from learning.core.machines.rule import Rule
 from learning.exceptions import NoBoxesError
-from learning.machines.boxes import Cabinet
-from learning.machines.q_learning import QRule
-from learning.machines.registry import AnyRule, rule_read
-from learning.machines.rule import Rule
 
 SIDES = [(0, "plays first"), (1, "plays second")]
 MACHINE_SIDES = [(None, "plays either side"), *SIDES]

@@ -14,14 +14,14 @@ from games.rules.base import Game, Outcome, Side
 from games.selectors import RESIGNATION
 from learning import events
 from learning.access import is_master, machine_for, machine_require
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines import menace
+from learning.core.machines.menace import Menace, Result
+from learning.core.machines.registry import house_machine
+from learning.core.opponents.base import Opponent
+from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
-from learning.kernels.random_source import RandomSource
-from learning.machines import menace
-from learning.machines.menace import Menace, Result
-from learning.machines.registry import house_machine
 from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
-from learning.opponents.base import Opponent
-from learning.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.selectors import machine_brief, machine_find, machine_in, machine_of_house
 from learning.selectors_matches import match_insight
 from learning.services import machine_clone

@@ -10,15 +10,15 @@ from games.models import Match, Seat
 from games.players import Choice, player_register
 from games.rules.base import Game, Outcome, Side
 from learning import events
-from learning.machines.menace import Result
-from learning.machines.q_learning import Chosen, QRule, ValueStep
-from learning.machines.q_learning import Decision as Learnt
+from learning.core.machines.menace import Result
+from learning.core.machines.q_learning import Chosen, QRule, ValueStep
+from learning.core.machines.q_learning import Decision as Learnt
+from learning.core.training.episodes import Tally
 from learning.models import Decision, LessonKind, Machine, MachineSeat
 from learning.players import VALUES, MachinePlayer, machines_reread, ply_random
 from learning.selectors_values import decision_positions, values_insight
 from learning.storage import lesson_open, machines_locked
 from learning.storage_values import steps_store, values_learner
-from learning.training.episodes import Tally
 
 
 class ValuesPlayer(MachinePlayer):

@@ -20,20 +20,20 @@ from django.utils import timezone
 from games.rules.base import Side
 from games.rules.romgon.rules import Romgon
 from learning import events
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import Rule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
+from learning.core.tournaments.standings import table
+from learning.core.training.contest import Contest, Player, contest
+from learning.core.training.memory import Memory
+from learning.core.training.q_contest import FrozenValues, QPlayer, contest_played
+from learning.core.training.tables import boxes_compile
 from learning.exceptions import EntryGoneError
-from learning.kernels.random_source import RandomSource
-from learning.machines.q_learning import QRule
-from learning.machines.rule import Rule
 from learning.models import Pairing, RunStatus, Tournament, TournamentEntry, TournamentFormat
-from learning.opponents.registry import OPPONENTS
 from learning.selectors_tournaments import results_of, tournament_view
 from learning.storage_values import values_fetch_at, values_go_back_to
-from learning.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
-from learning.tournaments.standings import table
-from learning.training.contest import Contest, Player, contest
-from learning.training.memory import Memory
-from learning.training.q_contest import FrozenValues, QPlayer, contest_played
-from learning.training.tables import boxes_compile
 
 LEASE_S = 20
 """A pairing whose worker has not come back for this long may be played by another."""

@@ -18,17 +18,17 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from learning import events
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import AnyMemory, train, train_against_machine
+from learning.core.training.episodes import Tally
+from learning.core.training.q_episodes import QMemory
 from learning.exceptions import MachineNotFoundError
-from learning.kernels.random_source import RandomSource
 from learning.models import CurvePoint, LessonKind, Machine, Pairing, RunStage, RunStatus, TrainingRun
-from learning.opponents.registry import OPPONENTS
 from learning.selectors_boxes import box_state
 from learning.selectors_runs import run_curve, run_view
 from learning.selectors_strength import strength_of
 from learning.storage import lesson_open, machine_lock, memory_load, memory_store
-from learning.training.batch import AnyMemory, train, train_against_machine
-from learning.training.episodes import Tally
-from learning.training.q_episodes import QMemory
 
 CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time.

@@ -10,10 +10,10 @@ from django.db.models.functions import JSONObject
 
 from games.models import Room, Seat
 from games.rules.base import Side
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import HOUSE, AnyRule, house_machine
+from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.exceptions import MachineNotFoundError
-from learning.machines.q_learning import QRule
-from learning.machines.registry import HOUSE, AnyRule, house_machine
-from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from games.exceptions import MatchFinishedError
 from games.rules.romgon.rules import Romgon
 from games.selectors import match_latest, room_get, snapshot
-from learning.advice.live import advice
+from learning.core.advice.live import advice
+from learning.core.machines.menace import Menace
 from learning.exceptions import NoEngineError
-from learning.machines.menace import Menace
 from learning.models import Box, Machine
 
 

@@ -10,13 +10,13 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from games.rules.errors import InvalidPositionError
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Menace
+from learning.core.machines.printed_set import printed_set
+from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError
-from learning.machines.boxes import Cabinet
-from learning.machines.menace import Menace
-from learning.machines.printed_set import printed_set
 from learning.models import Box, Change, Draw, Machine
 from learning.selectors_strength import visit_probabilities
-from learning.training.tables import boxes_compile
 
 GARDNERS = ("gardner-her", "gardner-her-reward")
 SHOWN_MOST = 20_000

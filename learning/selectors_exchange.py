@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from io import BytesIO
 
 from games.rules.romgon.rules import Romgon
+from learning.core.exchange.document import BoxData, MachineData, boxes_sorted
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import Format, format_get
+from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.core.machines.q_learning import QRule
+from learning.core.printing.errors import PrintingError
+from learning.core.printing.sheets import PrintOptions, sheets_pdf
 from learning.exceptions import MachineFileError, PrintRefusedError
-from learning.exchange.document import BoxData, MachineData, boxes_sorted
-from learning.exchange.errors import ExchangeError
-from learning.exchange.registry import Format, format_get
-from learning.exchange.values import MAX_VALUES, ValueData, ValuesData
-from learning.machines.q_learning import QRule
 from learning.models import Machine
-from learning.printing.errors import PrintingError
-from learning.printing.sheets import PrintOptions, sheets_pdf
 
 
 def machine_data(machine: Machine) -> MachineData:
@@ -75,7 +75,7 @@ def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
 
 
 def machine_export(machine: Machine, form: str = "native", *, any_size: bool = False) -> MachineFile:
-    """A machine as a file of one of the formats of :data:`~learning.exchange.registry.FORMATS`.
+    """A machine as a file of one of the formats of :data:`~learning.core.exchange.registry.FORMATS`.
 
     With ``any_size`` a machine that keeps values may have more of them than others could bring in.
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from learning.core.experiments.base import Experiment
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentNotFoundError
-from learning.experiments.base import Experiment
-from learning.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun, RunStatus
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from games.models import Match, Seat
 from games.selectors import reason_of
-from learning.machines.boxes import Cabinet
-from learning.machines.menace import Result
-from learning.machines.rule import Rule
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Result
+from learning.core.machines.rule import Rule
 from learning.models import Change, Draw, LessonKind, Machine
 from learning.selectors import machine_brief, machine_in
 from learning.selectors_boxes import slots_view

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from learning.core.opponents.registry import OPPONENTS
 from learning.models import CurvePoint, Machine, RunStage, TrainingRun
-from learning.opponents.registry import OPPONENTS
 
 
 def point_view(point: CurvePoint) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django_celery_beat.models import PeriodicTask
 
+from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
-from learning.opponents.registry import OPPONENTS
 
 N_NEXT = 5
 

@@ -8,15 +8,15 @@ from typing import Any
 from django.core.cache import cache
 
 from games.exceptions import MalformedError
-from learning.kernels.random_source import RandomSource
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.registry import OPPONENTS, UNIFORM
+from learning.core.training.batch import AnyMemory
+from learning.core.training.memory import Memory
+from learning.core.training.open_memory import OpenMemory
+from learning.core.training.q_episodes import QMemory
+from learning.core.training.strength import against_opponent, visit_probability, worst_case
 from learning.models import CurvePoint, Machine
-from learning.opponents.registry import OPPONENTS, UNIFORM
 from learning.storage import memory_load
-from learning.training.batch import AnyMemory
-from learning.training.memory import Memory
-from learning.training.open_memory import OpenMemory
-from learning.training.q_episodes import QMemory
-from learning.training.strength import against_opponent, visit_probability, worst_case
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
 STRENGTH_OPPONENTS_VALUES = ("random", "medium")

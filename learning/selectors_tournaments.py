@@ -7,10 +7,10 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
+from learning.core.tournaments.ratings import Rating, ratings
+from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
 from learning.models import Pairing, RunStatus, Tournament, TournamentEntry
-from learning.tournaments.ratings import Rating, ratings
-from learning.tournaments.standings import Result, table
 
 RATINGS_CACHE_S = 24 * 3600
 

@@ -9,9 +9,9 @@ from django.db import connection
 
 from games.models import Match, Seat
 from games.rules.errors import InvalidPositionError
-from learning.engines.romgon.answers import prospects
+from learning.core.engines.romgon.answers import prospects
+from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
-from learning.machines.q_learning import OUTLOOK, Candidate
 from learning.models import Decision, LessonKind, Machine, Value, ValueChange
 from learning.selectors import machine_brief, machine_in
 from learning.storage_values import values_learner

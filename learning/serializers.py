@@ -12,13 +12,13 @@ from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.serializers import parse_side
-from learning.experiments.registry import EXPERIMENTS
-from learning.machines.presets import ALL_PRESETS, PRESETS, preset_named
-from learning.machines.q_learning import QRule
-from learning.machines.registry import AnyRule, rule_read
-from learning.machines.rule import Rule, RuleError
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.machines.presets import ALL_PRESETS, PRESETS, preset_named
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import AnyRule, rule_read
+from learning.core.machines.rule import Rule, RuleError
+from learning.core.opponents.registry import OPPONENTS
 from learning.models import Box, Machine, RunStatus, TournamentFormat
-from learning.opponents.registry import OPPONENTS
 from learning.selectors_boxes import slots_view
 from learning.services import MAX_GAMES, MAX_STAGES, Stage
 from learning.services_schedules import PERIODS, Timing

@@ -20,6 +20,17 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from learning import events, tasks
 from learning.access import To, machine_for, machine_require, run_for
+from learning.core.exchange.document import Wanted
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import machine_read
+from learning.core.exchange.values import ValuesData
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import AnyRule, HouseMachine
+from learning.core.machines.rule import OpenBoxes, Rule
+from learning.core.opponents.registry import ENGINES, OPPONENTS
+from learning.core.training.memory import Memory
 from learning.exceptions import (
     GameTooLargeError,
     MachineBusyError,
@@ -31,22 +42,11 @@ from learning.exceptions import (
     RunQuotaError,
     TrainingRefusedError,
 )
-from learning.exchange.document import Wanted
-from learning.exchange.errors import ExchangeError
-from learning.exchange.registry import machine_read
-from learning.exchange.values import ValuesData
-from learning.kernels.random_source import RandomSource
-from learning.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
-from learning.machines.q_learning import QRule
-from learning.machines.registry import AnyRule, HouseMachine
-from learning.machines.rule import OpenBoxes, Rule
 from learning.models import Change, Lesson, Machine, RunStage, RunStatus, TrainingRun
-from learning.opponents.registry import ENGINES, OPPONENTS
 from learning.selectors import machine_find
 from learning.selectors_runs import run_view
 from learning.storage import boxes_lay_out, boxes_reset, boxes_restore, machine_lock, table_of
 from learning.storage_values import values_copy, values_forget, values_restore
-from learning.training.memory import Memory
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from games.services import Person
 from learning import tasks
+from learning.core.experiments.base import ParameterError, seed_checked
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, NotYourExperimentError
-from learning.experiments.base import ParameterError, seed_checked
-from learning.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun, RunStatus
 from learning.selectors_experiments import experiment_get, experiment_run_for
 

@@ -21,9 +21,9 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from games.exceptions import PlayError
+from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Schedule, TrainingRun
-from learning.opponents.registry import OPPONENTS
 from learning.selectors_schedules import due_after, schedule_for
 from learning.services import Stage, training_run_request
 from learning.storage import machine_lock

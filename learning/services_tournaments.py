@@ -16,19 +16,19 @@ from games.rules.registry import game_get
 from games.rules.romgon.rules import Romgon
 from learning import tasks
 from learning.access import machine_for
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.tournaments.meetings import round_robin, swiss_rounds_usual
+from learning.core.training.tables import graph_compile
 from learning.exceptions import (
     NotYourTournamentError,
     TournamentQuotaError,
     TournamentRefusedError,
 )
 from learning.models import Box, Machine, RunStatus, Tournament, TournamentEntry, TournamentFormat
-from learning.opponents.registry import OPPONENTS
 from learning.referee import entrant_of, round_begin, tournament_end, tournament_tell
 from learning.selectors import machine_find
 from learning.selectors_tournaments import tournament_for
 from learning.storage import machine_lock
-from learning.tournaments.meetings import round_robin, swiss_rounds_usual
-from learning.training.tables import graph_compile
 
 MAX_ENTRIES = 32
 MAX_GAMES_PER_PAIRING = 1_000_000

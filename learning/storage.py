@@ -13,15 +13,15 @@ from django.db import connection
 from django.db.models import F
 
 from games.rules.base import Side
+from learning.core.machines.rule import OpenBoxes
+from learning.core.training.batch import AnyMemory
+from learning.core.training.memory import Memory, TouchedBox
+from learning.core.training.open_memory import Fetch, OpenMemory
+from learning.core.training.q_episodes import QMemory
+from learning.core.training.tables import BoxTable, boxes_compile
 from learning.exceptions import MachineNotFoundError
-from learning.machines.rule import OpenBoxes
 from learning.models import Box, Change, Lesson, LessonKind, Machine
 from learning.storage_values import values_memory, values_store
-from learning.training.batch import AnyMemory
-from learning.training.memory import Memory, TouchedBox
-from learning.training.open_memory import Fetch, OpenMemory
-from learning.training.q_episodes import QMemory
-from learning.training.tables import BoxTable, boxes_compile
 
 FETCHED_AT_ONCE = 50_000
 """Of a game too large for a table, up to so many boxes are read at once; beyond it each is when it is met."""

@@ -13,9 +13,9 @@ from functools import partial
 from django.db import connection
 
 from games.rules.romgon.rules import Romgon
-from learning.machines.q_learning import Fetch, QLearner, QRule, Values, ValueStep
+from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values, ValueStep
+from learning.core.training.q_episodes import QMemory, TouchedValue
 from learning.models import Lesson, Machine
-from learning.training.q_episodes import QMemory, TouchedValue
 
 
 def values_fetch(machine: Machine) -> Fetch:

@@ -9,16 +9,16 @@ from rest_framework.test import APIClient
 from games import services, services_tokens
 from games.rules.base import Side
 from games.services import Person, Seated
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.registry import HOUSE
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
 from learning.experimenter import experiment_claim, experiment_execute
-from learning.kernels.random_source import RandomSource
-from learning.machines.registry import HOUSE
 from learning.models import ExperimentRun, Machine
-from learning.opponents.registry import OPPONENTS
 from learning.runner import run_claim, run_execute
 from learning.services import Stage, machine_create, training_run_start
 from learning.services_experiments import experiment_request
-from learning.training.batch import train
-from learning.training.memory import Memory
 
 NC = "noughts-and-crosses"
 

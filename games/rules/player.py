@@ -7,7 +7,7 @@ PositionT = TypeVar("PositionT", contravariant=True)
 
 
 class Random(Protocol):
-    """A source of random numbers; :class:`learning.kernels.random_source.RandomSource` is one."""
+    """A source of random numbers; :class:`learning.core.kernels.random_source.RandomSource` is one."""
 
     def below(self, n: int) -> int:
         """A whole number in ``0 … n-1``, each equally likely."""

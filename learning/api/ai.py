@@ -30,12 +30,12 @@ from games.rules.romgon.rules import Romgon
 from games.services_tokens import token_read
 from games.throttles import AddressThrottle
 from learning.access import machine_for
-from learning.advice import any_game, romgon
-from learning.advice.question import AdviceError, read_object
 from learning.api import ai_schema
-from learning.engines.romgon.answers import LEVELS
+from learning.core.advice import any_game, romgon
+from learning.core.advice.question import AdviceError, read_object
+from learning.core.engines.romgon.answers import LEVELS
+from learning.core.kernels.random_source import RandomSource
 from learning.exceptions import MachineNotFoundError
-from learning.kernels.random_source import RandomSource
 from learning.models import Machine
 from learning.selectors_advice import machine_as_it_stands
 from learning.storage_values import values_learner

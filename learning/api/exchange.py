@@ -19,7 +19,7 @@ from games.rules.base import Side
 from games.throttles import StartThrottle
 from learning import selectors_exchange, services
 from learning.access import machine_for
-from learning.exchange.registry import FORMATS, MAX_BYTES
+from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.serializers import MachineSerializer, StrictSerializer
 
 _FORMAT = OpenApiParameter("format", str, enum=list(FORMATS))

@@ -15,7 +15,7 @@ from games.identity import person_of
 from games.throttles import StartThrottle
 from learning import selectors_experiments, services_experiments
 from learning.api.machines import parsed
-from learning.experiments.registry import EXPERIMENTS
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.filters import ExperimentRunFilter
 from learning.models import ExperimentRun, RunStatus
 from learning.serializers import (

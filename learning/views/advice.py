@@ -13,9 +13,9 @@ from games.rules.registry import GAMES
 from games.rules.romgon.pieces import LETTERS, N_ROTATIONS, TYPE_NAMES
 from games.rules.romgon.rules import Romgon
 from games.selectors import game_view
-from learning.advice.any_game import alphabet
-from learning.engines.romgon.answers import LEVELS as ENGINE_LEVELS
-from learning.opponents.registry import LEVELS
+from learning.core.advice.any_game import alphabet
+from learning.core.engines.romgon.answers import LEVELS as ENGINE_LEVELS
+from learning.core.opponents.registry import LEVELS
 
 
 @require_GET

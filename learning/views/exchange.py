@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from games.exceptions import PlayError
 from learning import selectors_exchange, services
 from learning.access import machine_for
-from learning.exchange.registry import FORMATS
+from learning.core.exchange.registry import FORMATS
 from learning.forms_exchange import ImportForm, PrintForm
 from learning.models import Machine
 

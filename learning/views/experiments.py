@@ -16,11 +16,11 @@ from games.rules.registry import game_get
 from games.views import limited
 from learning import selectors_experiments as selectors
 from learning import services_experiments as services
+from learning.core.experiments.base import Experiment, Unit
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.machines.presets import PRESETS
 from learning.exceptions import ExperimentNotFoundError, NotYourExperimentError
-from learning.experiments.base import Experiment, Unit
-from learning.experiments.registry import EXPERIMENTS
 from learning.forms_experiments import ExperimentForm
-from learning.machines.presets import PRESETS
 from learning.models import ExperimentRun
 from learning.selectors import row_id
 from learning.views.runs import not_found

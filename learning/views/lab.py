@@ -15,9 +15,9 @@ from games.exceptions import PlayError
 from games.selectors import game_view
 from learning import selectors, selectors_boxes, selectors_strength, services
 from learning.access import machine_for
+from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
 from learning.forms import MachineDetailsForm, MachineForm, machine_kinds, rule_to_form
-from learning.machines.presets import ALL_PRESETS
 from learning.models import Machine
 from learning.views.pages import lesson_line
 from learning.views.runs import not_found, refused

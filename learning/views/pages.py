@@ -26,11 +26,11 @@ from games.selectors import (
 )
 from learning import selectors, selectors_boxes, selectors_matches, selectors_runs, selectors_strength
 from learning.access import is_master, machine_for, machines_visible
+from learning.core.machines.menace import Result
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import UNIFORM, opponent_at
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
-from learning.machines.menace import Result
-from learning.machines.presets import PRESETS
 from learning.models import Lesson, LessonKind, Machine
-from learning.opponents.registry import UNIFORM, opponent_at
 from learning.selectors_experiments import experiments_about
 from learning.selectors_strength import STRENGTH_OPPONENTS
 from learning.views.runs import CURVE_AGAINST

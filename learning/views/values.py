@@ -12,9 +12,9 @@ from games.exceptions import PlayError
 from games.selectors import game_view
 from learning import selectors, selectors_runs, selectors_values
 from learning.access import is_master, machine_for, machines_visible
+from learning.core.exchange.values import MAX_VALUES
+from learning.core.machines.presets import Q_PRESETS
 from learning.exceptions import BoxNotFoundError
-from learning.exchange.values import MAX_VALUES
-from learning.machines.presets import Q_PRESETS
 from learning.models import Machine
 from learning.selectors_strength import machine_strength
 from learning.views.runs import CURVE_AGAINST, not_found

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.kernels.random_source import RandomSource
-from learning.machines.rule import WhenEmpty
-from learning.training.tables import Course
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.rule import WhenEmpty
+from learning.core.training.tables import Course
 
 SOURCE = Path(__file__).with_name("menace.c")
 COMMAND = ("-std=c11", "-O3")

@@ -12,12 +12,12 @@ import numpy as np
 
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.kernels.random_source import RandomSource
-from learning.machines.presets import PRESETS
-from learning.opponents.registry import OPPONENTS
-from learning.training.batch import train
-from learning.training.memory import Memory
-from learning.training.tables import boxes_compile, course_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.tables import boxes_compile, course_compile
 from tests.bench import c_program
 from tests.bench.figures import Figure, spread
 

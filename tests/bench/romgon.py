@@ -12,13 +12,13 @@ from games.rules.registry import game_get
 from games.rules.romgon.moves import CORE, Options
 from games.rules.romgon.pieces import BLACK, START
 from games.rules.romgon.rules import Romgon
-from learning.engines.romgon import boards
-from learning.engines.romgon.answers import perft, ranking
-from learning.kernels.random_source import RandomSource
-from learning.machines.q_learning import QRule
-from learning.opponents.registry import OPPONENTS
-from learning.training.q_episodes import QMemory, train_values
-from learning.training.sampled import wilson
+from learning.core.engines.romgon import boards
+from learning.core.engines.romgon.answers import perft, ranking
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QRule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.q_episodes import QMemory, train_values
+from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure, spread
 from tests.learning.romgon_contest import level_contest
 

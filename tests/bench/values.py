@@ -56,7 +56,7 @@ def _compared(name: str, without: list[float], among: list[float], unit: str, mo
 
 def _moves(machine: Any) -> list[float]:
     """Milliseconds of choosing at positions of a random game, each with a machine that has read nothing yet."""
-    from learning.kernels.random_source import RandomSource
+    from learning.core.kernels.random_source import RandomSource
     from learning.storage_values import values_learner
 
     game, rng = machine.rules, RandomSource(5)

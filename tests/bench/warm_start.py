@@ -14,13 +14,13 @@ FIRST_CALL = """
 import time
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.kernels.learning import train_on_course
-from learning.kernels.random_source import RandomSource
-from learning.machines.presets import PRESETS
-from learning.opponents.registry import OPPONENTS
-from learning.training.batch import train
-from learning.training.memory import Memory
-from learning.training.tables import boxes_compile, course_compile
+from learning.core.kernels.learning import train_on_course
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.tables import boxes_compile, course_compile
 
 game, rule, opponent = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule, OPPONENTS["random"]
 memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
 from games.rules.base import Side
-from learning.machines.q_learning import entry_key
+from learning.core.machines.q_learning import entry_key
 from learning.models import Machine, Value
 from learning.selectors_exchange import machine_export
 from learning.services import machine_create

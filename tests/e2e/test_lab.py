@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from games.rules.base import Side
-from learning.machines.presets import PRESETS, Q_PRESETS
-from learning.machines.q_learning import QRule
+from learning.core.machines.presets import PRESETS, Q_PRESETS
+from learning.core.machines.q_learning import QRule
 from learning.models import Machine, RunStatus, TrainingRun
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_runs import run_curve

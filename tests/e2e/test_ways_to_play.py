@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from games.models import Match
 from games.rules.base import Side
 from games.rules.registry import family_games
-from learning.machines.rule import OpenBoxes, Rule
+from learning.core.machines.rule import OpenBoxes, Rule
 from learning.models import Draw, Lesson, Machine, TrainingRun
 from learning.services import machine_create
 from tests.e2e.conftest import Visitor

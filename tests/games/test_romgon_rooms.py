@@ -17,8 +17,8 @@ from games.rules.registry import GAMES, family_games, game_with
 from games.rules.romgon.pieces import START, WHITE
 from games.rules.romgon.rules import Romgon
 from games.selectors import game_view
+from learning.core.opponents.registry import ENGINES
 from learning.exceptions import RuleRefusedError
-from learning.opponents.registry import ENGINES
 from learning.services import machine_create
 from menace_site.processes import wait_until
 from tests.factories import NC, guest

@@ -13,10 +13,10 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.selectors import room_view
 from games.services import Person, Seated
+from learning.core.machines.menace import Draw as Drawn
+from learning.core.machines.menace import Menace, Result
+from learning.core.machines.rule import FinalLoss, OpenBoxes, Rule, WhenEmpty
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
-from learning.machines.menace import Draw as Drawn
-from learning.machines.menace import Menace, Result
-from learning.machines.rule import FinalLoss, OpenBoxes, Rule, WhenEmpty
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
 from learning.selectors_boxes import ledger_errors
 from learning.services import machine_create

@@ -7,8 +7,8 @@ from copy import copy
 from functools import cache
 
 from games.rules.registry import GAMES
-from learning.opponents.base import UniformOpponent
-from learning.opponents.registry import UNIFORM
+from learning.core.opponents.base import UniformOpponent
+from learning.core.opponents.registry import UNIFORM
 
 
 def remembered(game):

@@ -2,8 +2,8 @@
 
 from games.rules.base import Side
 from games.rules.romgon.rules import Romgon
-from learning.engines.romgon.answers import LEVELS, answer_in
-from learning.kernels.random_source import RandomSource
+from learning.core.engines.romgon.answers import LEVELS, answer_in
+from learning.core.kernels.random_source import RandomSource
 
 N_OPENING = 2
 """Plies played at random first: levels that leave nothing to chance would play one game over and over."""

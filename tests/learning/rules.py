@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from learning.machines.rule import (
+from learning.core.machines.rule import (
     BoxSet,
     EmptyOpening,
     FinalLoss,

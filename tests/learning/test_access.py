@@ -159,8 +159,8 @@ def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: s
 def test_a_machine_whose_boxes_open_when_met_forgets_which_it_has_met(people: dict[str, Any]) -> None:
     from dataclasses import replace
 
-    from learning.machines.presets import PRESETS
-    from learning.machines.rule import OpenBoxes
+    from learning.core.machines.presets import PRESETS
+    from learning.core.machines.rule import OpenBoxes
 
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     learner = services.machine_make(user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule)

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from learning import admin as pages
 from learning import selectors_strength
-from learning.machines.q_learning import action_key
+from learning.core.machines.q_learning import action_key
 from learning.models import Lesson, Machine, Value
 from learning.runner import run_claim, run_execute
 from learning.services import Stage, machine_create, training_run_start

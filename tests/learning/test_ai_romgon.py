@@ -11,8 +11,8 @@ from django.test import Client
 
 from games.rules.romgon.geometry import IDS
 from games.rules.romgon.moves import Options
-from learning.advice import romgon
-from learning.kernels.random_source import RandomSource
+from learning.core.advice import romgon
+from learning.core.kernels.random_source import RandomSource
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "romgon" / "vectors.json").read_text())
 CASES = {case["id"]: case for case in VECTORS["api"]}

@@ -11,11 +11,11 @@ from django.test import Client
 
 from games.rules.base import Side
 from games.rules.registry import GAMES, game_get
-from learning.advice import any_game
-from learning.advice.question import AdviceError
-from learning.kernels.random_source import RandomSource
+from learning.core.advice import any_game
+from learning.core.advice.question import AdviceError
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.perfect import move_values
 from learning.models import Box
-from learning.opponents.perfect import move_values
 from tests.factories import api_with, house, user
 
 pytestmark = pytest.mark.django_db

@@ -9,19 +9,19 @@ from pypdf import PdfReader
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.core.exchange import hexapawn_rl
+from learning.core.exchange.document import BoxData, MachineData, Wanted
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import FORMATS, machine_read
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.presets import PRESETS
+from learning.core.printing.sheets import PrintOptions, sheets_pdf
+from learning.core.training.tables import boxes_compile
 from learning.exceptions import MachineFileError
-from learning.exchange import hexapawn_rl
-from learning.exchange.document import BoxData, MachineData, Wanted
-from learning.exchange.errors import ExchangeError
-from learning.exchange.registry import FORMATS, machine_read
-from learning.machines.boxes import Cabinet
-from learning.machines.presets import PRESETS
 from learning.models import Box, Machine
-from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.selectors_boxes import ledger_errors, why_view
 from learning.selectors_exchange import machine_export
 from learning.services import machine_import
-from learning.training.tables import boxes_compile
 
 SAVED = Path(__file__).parent.parent / "data" / "hexapawn-rl"
 PAWNS = GAMES["hexapawn"]

@@ -10,7 +10,7 @@ from django.test import Client
 
 from games.rules.base import Side
 from games.services_tokens import token_make
-from learning.exchange.registry import FORMATS
+from learning.core.exchange.registry import FORMATS
 from learning.models import Machine
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_exchange import machine_export

@@ -9,12 +9,12 @@ import pytest
 from games.rules.base import Side
 from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from games.rules.registry import GAMES
-from learning.kernels.random_source import RandomSource
-from learning.machines.boxes import Cabinet
-from learning.machines.menace import Menace, Result
-from learning.machines.presets import PRESETS
-from learning.machines.rule import BoxSet, Rule
-from learning.training.tables import boxes_compile, graph_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Menace, Result
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import BoxSet, Rule
+from learning.core.training.tables import boxes_compile, graph_compile
 from tests.learning.remembered import GAME, remembered
 from tests.rules.walks import reachable
 

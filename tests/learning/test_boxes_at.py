@@ -8,10 +8,10 @@ from django.test.utils import CaptureQueriesContext
 
 from games.exceptions import MalformedError
 from games.rules.base import Side
+from learning.core.machines.menace import Menace
+from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import BoxNotFoundError
-from learning.machines.menace import Menace
 from learning.models import Box, Machine
-from learning.opponents.registry import OPPONENTS
 from learning.selectors_boxes import boxes_at, why_view
 from learning.selectors_strength import visit_probabilities
 from learning.services import machine_clone

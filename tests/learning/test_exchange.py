@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.core.exchange.document import BoxData, MachineData, Wanted
+from learning.core.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Menace
+from learning.core.machines.presets import PRESETS
+from learning.core.training.tables import graph_compile
 from learning.exceptions import MachineFileError
-from learning.exchange.document import BoxData, MachineData, Wanted
-from learning.exchange.registry import FORMATS, MAX_BYTES, machine_read
-from learning.machines.boxes import Cabinet
-from learning.machines.menace import Menace
-from learning.machines.presets import PRESETS
 from learning.models import Box, Machine
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_exchange import machine_export
 from learning.selectors_strength import machine_strength
 from learning.services import machine_import
-from learning.training.tables import graph_compile
 from tests.factories import guest, machine, play_out, room, trained, user
 from tests.learning.rules import rules
 

@@ -16,15 +16,15 @@ from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from games.services import room_create
 from learning import selectors_strength
+from learning.core.exchange import values as file_values
+from learning.core.exchange.document import Wanted
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.native import dump_values
+from learning.core.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QRule, entry_key, entry_read
 from learning.exceptions import MachineFileError
-from learning.exchange import values as file_values
-from learning.exchange.document import Wanted
-from learning.exchange.errors import ExchangeError
-from learning.exchange.native import dump_values
-from learning.exchange.registry import FORMATS, MAX_BYTES, machine_read
-from learning.exchange.values import MAX_VALUES, ValueData, ValuesData
-from learning.kernels.random_source import RandomSource
-from learning.machines.q_learning import QRule, entry_key, entry_read
 from learning.models import Machine, Value
 from learning.runner import run_claim, run_execute
 from learning.selectors_exchange import machine_export

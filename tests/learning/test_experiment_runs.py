@@ -15,6 +15,8 @@ from django.utils import timezone
 
 from games.services import Person
 from learning import experimenter, services_experiments, tasks
+from learning.core.experiments.base import Result
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import (
     ExperimentNotFoundError,
     ExperimentQuotaError,
@@ -22,8 +24,6 @@ from learning.exceptions import (
     NotYourExperimentError,
 )
 from learning.experimenter import ExperimentLostError, experiment_claim, experiment_execute
-from learning.experiments.base import Result
-from learning.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun, RunStatus
 from learning.services_experiments import experiment_cancel, experiment_request, experiments_prepare
 from tests.conftest import StartWorker

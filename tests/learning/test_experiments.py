@@ -8,12 +8,12 @@ import pytest
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.experiments.base import Experiment, Figure, ParameterError, Published, Result, Unit
-from learning.experiments.intervals import mean_interval, median_interval, quantile, wilson
-from learning.experiments.registry import EXPERIMENTS
-from learning.experiments.teachers import HABIT, PERFECT, TRAPS
-from learning.machines.presets import PRESETS
-from learning.opponents.perfect import solve
+from learning.core.experiments.base import Experiment, Figure, ParameterError, Published, Result, Unit
+from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.perfect import solve
 
 SMALL = {
     "gardner": {"machines": 20},

@@ -10,18 +10,18 @@ from django.test import Client
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.kernels.random_source import RandomSource
-from learning.machines.boxes import Cabinet
-from learning.machines.presets import PRESETS
-from learning.machines.printed_set import printed_set
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.printed_set import printed_set
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.strength import expected, opponent_policy, worst_case
+from learning.core.training.tables import boxes_compile, graph_compile
 from learning.models import Machine
-from learning.opponents.registry import OPPONENTS
 from learning.selectors_strength import machine_strength
 from learning.services import machine_create
-from learning.training.batch import train
-from learning.training.memory import Memory
-from learning.training.strength import expected, opponent_policy, worst_case
-from learning.training.tables import boxes_compile, graph_compile
 
 GAME = GAMES["hexapawn"]
 HER = PRESETS["gardner-her"].rule

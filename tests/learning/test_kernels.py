@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.kernels.random_source import RandomSource
-from learning.machines.menace import Menace
-from learning.machines.presets import PRESETS
-from learning.machines.rule import EmptyOpening, FinalLoss, Rule, WhenEmpty
-from learning.opponents.registry import UNIFORM
-from learning.training import batch
-from learning.training.episodes import train_episodes
-from learning.training.memory import Memory
-from learning.training.tables import boxes_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Menace
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import EmptyOpening, FinalLoss, Rule, WhenEmpty
+from learning.core.opponents.registry import UNIFORM
+from learning.core.training import batch
+from learning.core.training.episodes import train_episodes
+from learning.core.training.memory import Memory
+from learning.core.training.tables import boxes_compile
 from tests.learning.remembered import GAME, REMEMBERED, remembered
 from tests.learning.rules import MADE_UP, rules
 

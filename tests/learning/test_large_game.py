@@ -11,13 +11,17 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.services import room_create
 from learning import selectors_boxes, selectors_strength, storage
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Menace, Result
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import OpenBoxes, Rule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.episodes import train_episodes
+from learning.core.training.sampled import sample, wilson
+from learning.core.training.strength import opponent_policy
+from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
-from learning.kernels.random_source import RandomSource
-from learning.machines.menace import Menace, Result
-from learning.machines.presets import PRESETS
-from learning.machines.rule import OpenBoxes, Rule
 from learning.models import Box, Lesson, Machine, RunStatus, Tournament, TrainingRun
-from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, run_chunk, run_claim, run_execute
 from learning.selectors_boxes import box_gallery, ledger_errors, why_view
 from learning.selectors_exchange import machine_export
@@ -25,10 +29,6 @@ from learning.selectors_runs import run_curve
 from learning.selectors_strength import machine_strength
 from learning.services import Stage, machine_create, machine_import, machine_make, machine_reset, training_run_start
 from learning.services_tournaments import tournament_start
-from learning.training.episodes import train_episodes
-from learning.training.sampled import sample, wilson
-from learning.training.strength import opponent_policy
-from learning.training.tables import NotListedError, boxes_compile, graph_compile
 from tests.factories import api_with, guest, play_out, trained, user
 
 GAME = GAMES["hexapawn-5x4"]

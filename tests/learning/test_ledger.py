@@ -12,9 +12,9 @@ from games import services
 from games.models import Match
 from games.rules.base import Side
 from games.selectors import room_get, room_view
-from learning.machines.menace import Draw as Drawn
-from learning.machines.menace import Menace, Result
-from learning.machines.rule import OpenBoxes, Rule, WhenEmpty
+from learning.core.machines.menace import Draw as Drawn
+from learning.core.machines.menace import Menace, Result
+from learning.core.machines.rule import OpenBoxes, Rule, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.runner import run_claim, run_execute
 from learning.selectors_boxes import ledger_errors

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES
-from learning.kernels.random_source import RandomSource
-from learning.machines.presets import PRESETS
-from learning.opponents.registry import OPPONENTS
-from learning.tournaments.meetings import (
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.tournaments.meetings import (
     Entrant,
     Meeting,
     meetings_between,
@@ -21,13 +21,13 @@ from learning.tournaments.meetings import (
     swiss_round,
     swiss_rounds_usual,
 )
-from learning.tournaments.ratings import MAX_RATED_GAMES, ratings, spread
-from learning.tournaments.standings import Result, table
-from learning.training.batch import train
-from learning.training.contest import Player, contest
-from learning.training.memory import Memory
-from learning.training.strength import against_machine, against_opponent, expected, opponent_policy
-from learning.training.tables import boxes_compile, graph_compile
+from learning.core.tournaments.ratings import MAX_RATED_GAMES, ratings, spread
+from learning.core.tournaments.standings import Result, table
+from learning.core.training.batch import train
+from learning.core.training.contest import Player, contest
+from learning.core.training.memory import Memory
+from learning.core.training.strength import against_machine, against_opponent, expected, opponent_policy
+from learning.core.training.tables import boxes_compile, graph_compile
 
 BOTH, FIRST, SECOND = frozenset((0, 1)), frozenset((0,)), frozenset((1,))
 ANY_SIDES = st.lists(st.sampled_from([BOTH, FIRST, SECOND]), min_size=2, max_size=12)

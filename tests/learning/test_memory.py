@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from games.rules.base import Side
-from learning.kernels.random_source import RandomSource
-from learning.machines.presets import PRESETS
-from learning.machines.rule import Rule
-from learning.opponents.registry import OPPONENTS
-from learning.training.batch import train
-from learning.training.memory import Memory
-from learning.training.tables import boxes_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import Rule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.tables import boxes_compile
 from tests.learning.remembered import GAME
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from games.rules.base import Outcome, Side
-from learning.kernels.random_source import RandomSource
-from learning.machines.menace import Change, Draw, Menace, Result
-from learning.machines.rule import MAX_BEADS, BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Change, Draw, Menace, Result
+from learning.core.machines.rule import MAX_BEADS, BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
 from tests.learning.remembered import GAME
 
 START = GAME.initial_position()

@@ -4,12 +4,12 @@ import pytest
 
 from games.rules.base import Side
 from games.rules.registry import GAMES, family_games
-from learning.kernels.random_source import RandomSource
-from learning.machines.menace import Menace
-from learning.machines.rule import Rule
-from learning.opponents.perfect import move_values, solve
-from learning.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
-from learning.training.episodes import play_episode
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Menace
+from learning.core.machines.rule import Rule
+from learning.core.opponents.perfect import move_values, solve
+from learning.core.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
+from learning.core.training.episodes import play_episode
 from tests.learning.naive import chances, minimax, uniform
 from tests.learning.remembered import GAME
 from tests.rules.walks import reachable

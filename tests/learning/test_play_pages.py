@@ -8,8 +8,8 @@ from django.test import Client
 from games.models import Room, Seat
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.core.opponents.registry import opponents_offered
 from learning.models import TrainingRun
-from learning.opponents.registry import opponents_offered
 from tests.factories import NC, house, machine, user
 
 pytestmark = pytest.mark.django_db

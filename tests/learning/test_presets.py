@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from games.rules.base import Side
-from learning.kernels.random_source import RandomSource
-from learning.machines.presets import DEFAULT_PRESETS, PRESETS
-from learning.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
-from learning.opponents.registry import OPPONENTS
-from learning.training.batch import train
-from learning.training.memory import Memory
-from learning.training.strength import against_opponent
-from learning.training.tables import boxes_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
+from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.strength import against_opponent
+from learning.core.training.tables import boxes_compile
 from tests.learning.remembered import GAME
 
 REWARDS = {

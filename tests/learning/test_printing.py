@@ -12,17 +12,17 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.presets import PRESETS
+from learning.core.printing.box_front import UNIT
+from learning.core.printing.errors import PrintingError
+from learning.core.printing.ink import BEADS, ordinal
+from learning.core.printing.paper import MM, PAPERS, Sheet
+from learning.core.printing.sheets import PrintOptions, sheets_pdf
+from learning.core.training.tables import boxes_compile
 from learning.exceptions import PrintRefusedError
-from learning.machines.boxes import Cabinet
-from learning.machines.presets import PRESETS
 from learning.models import Machine
-from learning.printing.box_front import UNIT
-from learning.printing.errors import PrintingError
-from learning.printing.ink import BEADS, ordinal
-from learning.printing.paper import MM, PAPERS, Sheet
-from learning.printing.sheets import PrintOptions, sheets_pdf
 from learning.selectors_exchange import machine_sheets
-from learning.training.tables import boxes_compile
 from tests.factories import machine, trained, user
 
 

@@ -9,16 +9,16 @@ from games.rules.romgon.geometry import CELL
 from games.rules.romgon.moves import Move, Options, after
 from games.rules.romgon.pieces import WHITE, Piece, board_of
 from games.rules.romgon.rules import Position, Romgon
-from learning.engines.romgon.answers import prospects
-from learning.engines.romgon.evaluation import evaluate
-from learning.kernels.random_source import RandomSource
-from learning.machines.menace import Result
-from learning.machines.presets import PRESETS, Q_PRESETS, presets_of
-from learning.machines.q_learning import Decision, QLearner, QRule, Values, entry_key
-from learning.machines.registry import rule_read
-from learning.machines.rule import Rule, RuleError
-from learning.opponents.registry import OPPONENTS
-from learning.training.q_episodes import QMemory, train_values
+from learning.core.engines.romgon.answers import prospects
+from learning.core.engines.romgon.evaluation import evaluate
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Result
+from learning.core.machines.presets import PRESETS, Q_PRESETS, presets_of
+from learning.core.machines.q_learning import Decision, QLearner, QRule, Values, entry_key
+from learning.core.machines.registry import rule_read
+from learning.core.machines.rule import Rule, RuleError
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.q_episodes import QMemory, train_values
 from tests.rules.romgon_data import VECTORS, board_read
 from tests.rules.walks import met
 

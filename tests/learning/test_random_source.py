@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning.kernels.jit import kernel
-from learning.kernels.random_source import RandomSource, below, next_word
+from learning.core.kernels.jit import kernel
+from learning.core.kernels.random_source import RandomSource, below, next_word
 
 WORDS = st.integers(0, 2**64 - 1)
 

@@ -9,13 +9,13 @@ from django.core.management import CommandError, call_command
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.exchange.document import Wanted
-from learning.exchange.errors import ExchangeError
-from learning.exchange.recorded_games import load, machine_of
-from learning.exchange.registry import FORMATS, machine_read
-from learning.machines.presets import PRESETS
-from learning.machines.rule import OpenBoxes
-from learning.training.replay import Pupil, replay
+from learning.core.exchange.document import Wanted
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.recorded_games import load, machine_of
+from learning.core.exchange.registry import FORMATS, machine_read
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import OpenBoxes
+from learning.core.training.replay import Pupil, replay
 
 FILE = Path(__file__).parent.parent / "data" / "hexapawn-rl" / "40_games.json"
 RECORD = json.loads(FILE.read_text())

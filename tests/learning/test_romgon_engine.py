@@ -12,21 +12,31 @@ from games.rules.registry import game_get
 from games.rules.romgon.moves import CORE, Options, after, legal_moves
 from games.rules.romgon.pieces import BLACK, START, WHITE, Board
 from games.rules.romgon.rules import ROMGONS, board_outcome
-from learning.engines.romgon import boards, search
-from learning.engines.romgon.answers import LEVELS, N_CANDIDATES, Level, answer, answer_in, legal, perft, ranking, terms
-from learning.engines.romgon.boards import (
+from learning.core.engines.romgon import boards, search
+from learning.core.engines.romgon.answers import (
+    LEVELS,
+    N_CANDIDATES,
+    Level,
+    answer,
+    answer_in,
+    legal,
+    perft,
+    ranking,
+    terms,
+)
+from learning.core.engines.romgon.boards import (
     MAX_ACTIONS,
     N_SETS,
     do,
 )
-from learning.engines.romgon.boards import (
+from learning.core.engines.romgon.boards import (
     evaluate as evaluate_compiled,
 )
-from learning.engines.romgon.evaluation import evaluate
-from learning.engines.romgon.minimax import WIN, full, plain, ranked
-from learning.kernels.jit import kernel
-from learning.kernels.random_source import RandomSource
-from learning.training.sampled import wilson
+from learning.core.engines.romgon.evaluation import evaluate
+from learning.core.engines.romgon.minimax import WIN, full, plain, ranked
+from learning.core.kernels.jit import kernel
+from learning.core.kernels.random_source import RandomSource
+from learning.core.training.sampled import wilson
 from tests.learning.romgon_contest import level_contest
 from tests.rules.romgon_data import (
     SIDES,

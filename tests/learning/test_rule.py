@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import given, settings
 
-from learning.machines.presets import PRESETS
-from learning.machines.rule import MAX_BEADS, FinalLoss, FinalWin, Rule, RuleError
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import MAX_BEADS, FinalLoss, FinalWin, Rule, RuleError
 from tests.learning.rules import rules
 
 

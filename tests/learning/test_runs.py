@@ -13,19 +13,19 @@ from django.utils import timezone
 from games.models import Room
 from games.rules.base import Side
 from learning import runner, tasks
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.registry import HOUSE
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train, train_against_machine
+from learning.core.training.memory import Memory
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
-from learning.kernels.random_source import RandomSource
-from learning.machines.registry import HOUSE
 from learning.models import Lesson, Machine, RunStatus, TrainingRun
-from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, RunLostError, curve_marks, run_chunk, run_claim, run_execute
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_runs import run_curve
 from learning.selectors_strength import machine_strength, strength_of
 from learning.services import Stage, machine_update, training_run_cancel, training_run_start
 from learning.storage import memory_load, table_of
-from learning.training.batch import train, train_against_machine
-from learning.training.memory import Memory
 from menace_site.processes import is_dead, wait_until
 from tests.conftest import StartWorker
 from tests.factories import guest, house, in_memory, machine, room, trained, user

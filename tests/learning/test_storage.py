@@ -7,13 +7,13 @@ from django.db import transaction
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.machines.presets import PRESETS
-from learning.machines.rule import OpenBoxes
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import OpenBoxes
+from learning.core.training.memory import TouchedBox
 from learning.models import Change, LessonKind, Machine
 from learning.selectors_boxes import ledger_errors
 from learning.services import Stage, machine_create, training_run_start
 from learning.storage import boxes_store, lesson_open, machine_lock, memory_load, table_of
-from learning.training.memory import TouchedBox
 from tests.factories import machine, trained
 from tests.learning.race import Race
 

@@ -8,15 +8,15 @@ import pytest
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.kernels.random_source import RandomSource
-from learning.machines.menace import Menace
-from learning.machines.presets import PRESETS
-from learning.machines.rule import EmptyOpening, Rule, WhenEmpty
-from learning.opponents.registry import OPPONENTS
-from learning.training import strength
-from learning.training.batch import train
-from learning.training.memory import Memory
-from learning.training.tables import boxes_compile, graph_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Menace
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import EmptyOpening, Rule, WhenEmpty
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training import strength
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.tables import boxes_compile, graph_compile
 from tests.learning import naive
 from tests.learning.remembered import GAME, REMEMBERED
 from tests.learning.rules import MADE_UP

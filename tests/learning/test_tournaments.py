@@ -15,6 +15,9 @@ from django.utils import timezone
 
 from games.rules.base import Side
 from learning import tasks
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.registry import UNIFORM
+from learning.core.training.contest import contest
 from learning.exceptions import (
     MachineNotFoundError,
     NotYourTournamentError,
@@ -22,15 +25,12 @@ from learning.exceptions import (
     TournamentQuotaError,
     TournamentRefusedError,
 )
-from learning.kernels.random_source import RandomSource
 from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
-from learning.opponents.registry import UNIFORM
 from learning.referee import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
 from learning.selectors_boxes import ledger_errors
 from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services_tournaments import tournament_cancel, tournament_delete, tournament_start
 from learning.storage import memory_load
-from learning.training.contest import contest
 from menace_site.celery import app
 from menace_site.processes import is_dead, wait_until
 from tests.conftest import StartWorker

@@ -17,11 +17,13 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from learning import referee, selectors_strength, tasks
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QLearner, QRule, Values, entry_key
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.contest import Contest
+from learning.core.training.q_contest import FrozenValues, contest_played
 from learning.exceptions import EntryGoneError, TournamentRefusedError
-from learning.kernels.random_source import RandomSource
-from learning.machines.q_learning import QLearner, QRule, Values, entry_key
 from learning.models import Lesson, Machine, Pairing, RunStatus, Tournament, Value, ValueChange
-from learning.opponents.registry import OPPONENTS
 from learning.referee import claimable, pairing_claim, pairing_play, tournament_play
 from learning.runner import run_claim, run_execute
 from learning.selectors_tournaments import tournament_view
@@ -29,8 +31,6 @@ from learning.selectors_values import value_errors
 from learning.services import Stage, machine_create, machine_delete, machine_reset, training_run_start
 from learning.services_tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.storage_values import values_fetch_at
-from learning.training.contest import Contest
-from learning.training.q_contest import FrozenValues, contest_played
 from tests.factories import api_with, machine, user
 
 GAME = GAMES["romgon"]

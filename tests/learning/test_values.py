@@ -16,12 +16,13 @@ from games.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
 from learning import runner, selectors_strength
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import Rule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.q_episodes import QMemory, train_values
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
-from learning.kernels.random_source import RandomSource
-from learning.machines.q_learning import QRule
-from learning.machines.rule import Rule
 from learning.models import Decision, Lesson, Machine, RunStatus, TrainingRun, Value, ValueChange
-from learning.opponents.registry import OPPONENTS
 from learning.runner import Pace, run_chunk, run_claim, run_execute
 from learning.selectors_runs import run_curve
 from learning.selectors_values import value_errors
@@ -35,7 +36,6 @@ from learning.services import (
     training_run_start,
 )
 from learning.storage_values import values_fetch
-from learning.training.q_episodes import QMemory, train_values
 from tests.factories import api_with, guest, play_out, user
 
 GAME = GAMES["romgon"]

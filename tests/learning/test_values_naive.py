@@ -10,7 +10,7 @@ from games.rules.registry import GAMES
 from games.rules.romgon.moves import after
 from games.rules.romgon.rules import Position, Romgon
 from games.services import match_step, room_create
-from learning.engines.romgon.evaluation import evaluate
+from learning.core.engines.romgon.evaluation import evaluate
 from learning.models import Decision
 from learning.services import machine_create
 from tests.factories import guest

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from learning.experiments.base import Experiment, Figure, ParameterError, Result, Unit, seed_checked
-from learning.experiments.registry import EXPERIMENTS
+from learning.core.experiments.base import Experiment, Figure, ParameterError, Result, Unit, seed_checked
+from learning.core.experiments.registry import EXPERIMENTS
 
 
 class Command(BaseCommand):

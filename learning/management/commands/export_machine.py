@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
-from learning.exchange.registry import FORMATS
+from learning.core.exchange.registry import FORMATS
 from learning.selectors import machine_find
 from learning.selectors_exchange import machine_export
 

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
 from games.rules.base import Side
-from learning.exchange.registry import FORMATS, MAX_BYTES
-from learning.machines.presets import PRESETS
+from learning.core.exchange.registry import FORMATS, MAX_BYTES
+from learning.core.machines.presets import PRESETS
 from learning.services import machine_import
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from learning.machines.registry import HOUSE
+from learning.core.machines.registry import HOUSE
 from learning.management.progress import Progress
 from learning.runner import run_claim, run_execute
 from learning.services import house_machine_ensure

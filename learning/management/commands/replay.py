@@ -8,13 +8,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from games.rules.base import Side
 from games.rules.registry import GAMES, game_get
-from learning.exchange import native, recorded_games
-from learning.exchange.errors import ExchangeError
-from learning.exchange.registry import MAX_BYTES, text_of
-from learning.machines.presets import PRESETS
-from learning.machines.rule import Rule
+from learning.core.exchange import native, recorded_games
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import MAX_BYTES, text_of
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import Rule
+from learning.core.training.replay import Pupil, RecordedGame, replay
 from learning.services import preset_rule
-from learning.training.replay import Pupil, RecordedGame, replay
 
 
 class Command(BaseCommand):

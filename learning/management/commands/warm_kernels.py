@@ -7,14 +7,14 @@ from django.core.management.base import BaseCommand
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.api import ai
-from learning.kernels.random_source import RandomSource
-from learning.machines.rule import Rule
-from learning.opponents.registry import OPPONENTS
-from learning.training.batch import train, train_against_machine
-from learning.training.contest import contest
-from learning.training.memory import Memory
-from learning.training.strength import against_opponent, visit_probability, worst_case
-from learning.training.tables import boxes_compile
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.rule import Rule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train, train_against_machine
+from learning.core.training.contest import contest
+from learning.core.training.memory import Memory
+from learning.core.training.strength import against_opponent, visit_probability, worst_case
+from learning.core.training.tables import boxes_compile
 
 
 class Command(BaseCommand):

@@ -1,0 +1,166 @@
+"""Advice on Romgon, to the letter of section 12 of its rules: pieces by hex in, actions with their values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from games.rules.base import Side
+from games.rules.player import Random
+from games.rules.romgon.geometry import CELL, IDS
+from games.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, legal_moves
+from games.rules.romgon.pieces import BLACK, RHOMBUS, TYPE_NAMES, WHITE, Board, Piece, board_of, kind_of
+from games.rules.romgon.rules import Position, board_outcome
+from learning.core.advice.question import AdviceError, read_flip_mode, read_level, read_side, require
+from learning.core.engines.romgon.answers import LEVELS, Candidate, answer, terms
+from learning.core.machines import q_learning as values
+from learning.core.machines.q_learning import Chosen, QLearner
+
+SIDES = {"white": WHITE, "black": BLACK}
+KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
+_COLOURS = {side: colour for colour, side in SIDES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A board, the side that asks, and how well to answer: ``level`` is a key of ``LEVELS``."""
+
+    board: Board
+    side: Side
+    options: Options
+    level: str
+
+
+def read_question(fields: Mapping[str, Any], options: Options) -> Question:
+    """The question, about a game with these options; ``flipModeEnabled`` adds flip mode to them.
+
+    Raises:
+        AdviceError: with the first of the fixed texts that applies.
+    """
+    require(fields, colour=True)
+    side = read_side(fields, SIDES)
+    assert side is not None, "a colour was required"
+    pieces = _read_pieces(fields["board"])
+    options = replace(options, flip=read_flip_mode(fields) or options.flip)
+    level = read_level(fields, LEVELS)
+    return Question(board_of(pieces, flips=options.flip), side, options, level)
+
+
+def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    """What the engine plays at this level, and the best five actions, best first.
+
+    A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth`` says
+    which. Looking two actions ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock.
+    """
+    board, level = question.board, LEVELS[question.level]
+    limit = None if level.time_limit_s is None else time_limit_s
+    found = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
+    chosen = None if found.chosen is None else _candidate_view(board, found.chosen)
+    return {
+        "move": chosen,
+        "evaluation": 0 if chosen is None else chosen["evaluation"],
+        "candidateMoves": [_candidate_view(board, candidate) for candidate in found.candidates],
+        "difficulty": question.level,
+        "flipModeEnabled": question.options.flip,
+        "depth": found.depth,
+    }
+
+
+def machine_answer(question: Question, machine: QLearner) -> dict[str, Any]:
+    """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
+
+    It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
+    """
+    board = question.board
+    chosen = machine.best(Position(board, question.side))
+    views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
+    move = None if chosen is None else views[chosen.index]
+    return {
+        "move": move,
+        "evaluation": 0 if move is None else move["evaluation"],
+        "candidateMoves": sorted(views, key=lambda view: -view["evaluation"]),
+        "difficulty": None,
+        "flipModeEnabled": question.options.flip,
+        "box": None,
+    }
+
+
+def _machine_view(board: Board, chosen: Chosen, one: values.Candidate) -> dict[str, Any]:
+    return {
+        **_candidate_view(board, Candidate(one.move, one.total)),
+        "probability": int(one.move == chosen.move),
+        "value": one.value,
+        "outlook": one.outlook / values.OUTLOOK,
+    }
+
+
+def evaluate_answer(question: Question) -> dict[str, Any]:
+    """What the board is worth to the side that asks, term by term, its legal actions, and whether the game is over."""
+    board, side, options = question.board, question.side, question.options
+    worth = terms(board, side, options)
+    outcome = board_outcome(board, side, options)
+    return {
+        "evaluation": _number(worth.total),
+        "flipModeEnabled": options.flip,
+        "legalMoves": [_action_view(board, move) for move in legal_moves(board, side, options)],
+        "terms": {name: _number(value) for name, value in worth._asdict().items()},
+        "status": {
+            "over": outcome is not None,
+            "winner": None if outcome is None or outcome.winner is None else _COLOURS[outcome.winner],
+            "reason": None if outcome is None else outcome.termination,
+            "inCheck": in_check(board, side),
+        },
+    }
+
+
+def _read_pieces(board: Any) -> dict[int, Piece]:
+    """The pieces by cell."""
+    if not isinstance(board, dict) or not board.keys() <= CELL.keys():
+        raise AdviceError("Invalid board")
+    pieces = {CELL[hex_id]: _read_piece(piece) for hex_id, piece in board.items() if piece is not None}
+    rhombuses = [piece.side for piece in pieces.values() if piece.kind == RHOMBUS]
+    if len(rhombuses) > len(set(rhombuses)):
+        raise AdviceError("Invalid board")
+    return pieces
+
+
+def _read_piece(fields: Any) -> Piece:
+    if not isinstance(fields, dict):
+        raise AdviceError("Invalid board")
+    colour, kind = fields.get("color"), fields.get("type")
+    flipped, rotation = fields.get("flipped"), fields.get("rotation")
+    if (
+        not (isinstance(colour, str) and colour in SIDES)
+        or not (isinstance(kind, str) and kind in KINDS)
+        or not (flipped is None or isinstance(flipped, bool))
+        or not (rotation is None or type(rotation) is int)  # true is no number here
+    ):
+        raise AdviceError("Invalid board")
+    return Piece(SIDES[colour], KINDS[kind], flipped is True, rotation or 0)
+
+
+def _candidate_view(board: Board, candidate: Candidate) -> dict[str, Any]:
+    move = candidate.move
+    mark = " F" if move.is_flip else " C" if is_capture(board, move) else ""
+    turning = "" if move.turn == KEPT else f"@{move.turn}"
+    return {
+        **_action_view(board, move),
+        "evaluation": _number(candidate.value),
+        "notation": f"{IDS[move.origin]}→{IDS[move.target]}{mark}{turning}",
+    }
+
+
+def _action_view(board: Board, move: Move) -> dict[str, Any]:
+    captures = is_capture(board, move)
+    view = {"from": IDS[move.origin], "to": IDS[move.target], "isCapture": captures, "isFlip": move.is_flip}
+    if captures:
+        view["captured"] = TYPE_NAMES[kind_of(board[move.target])]
+    if move.turn != KEPT:
+        view["rotation"] = move.turn
+    return view
+
+
+def _number(value: float) -> float:
+    """The value, whole where it is, and without a minus before 0."""
+    return int(value) if value == int(value) else value

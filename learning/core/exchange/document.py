@@ -1,0 +1,340 @@
+"""What a file says of a machine, and how a box of any orientation becomes a box of ours.
+
+A file of another program names positions as that program met them. Each is turned into the canonical position of its
+orbit, its beads along with it; two entries of one orbit must say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from games.rules.base import Game, Side
+from games.rules.errors import InvalidMoveError, InvalidPositionError
+from games.rules.registry import GAMES
+from learning.core.exchange.errors import ExchangeError, shown
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.rule import BoxSet, Rule
+from learning.core.training.tables import graph_compile
+
+MAX_COUNT = 1 << 60
+"""The greatest number of games or draws that is read: room is left for more to come."""
+MAX_TEXT = 100
+"""The longest text of a position or a move."""
+BLANKS = " _-."
+"""What programs write for an empty place."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxData:
+    """A box by its canonical position: beads and draws, one number per slot."""
+
+    position: str
+    beads: tuple[int, ...]
+    draws: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MachineData:
+    """Everything a machine is, its past apart: what a native file holds."""
+
+    game: Game[Any, Any]
+    side: Side
+    rule: Rule
+    name: str
+    boxes: tuple[BoxData, ...]
+    description: str = ""
+    preset: str = ""
+    learns: bool = True
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    removed: int = 0
+
+    @property
+    def cabinet(self) -> Cabinet:
+        """Which boxes the machine may have."""
+        return Cabinet(self.game, self.side, self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the person who imports has said; what is left out, the file decides."""
+
+    game: Game[Any, Any] | None = None
+    side: Side | None = None
+    rule: Rule | None = None
+    preset: str = ""
+    name: str = ""
+    any_size: bool = False
+    """The operator's own file, which may be as large as it likes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A box as a file of another program has it: beads by move of the position *as written there*.
+
+    The keys are texts of moves, or indices of cells where the program counts beads by square.
+    """
+
+    where: str
+    text: str
+    beads: Mapping[str | int, int]
+    draws: Mapping[str | int, int] = field(default_factory=dict)
+
+
+def machine_from(
+    entries: Sequence[Entry],
+    wanted: Wanted,
+    *,
+    usual: Rule,
+    preset: str = "",
+    name: str = "",
+    **details: Any,
+) -> MachineData:
+    """The machine that a file of another program describes.
+
+    Args:
+        entries: its boxes.
+        wanted: what was asked for; game and side are otherwise read off the positions.
+        usual: the rule of that program, used when no other is asked for. It gets a box for forced moves and a higher
+            cap where the file needs them.
+        preset: slug of the usual rule.
+        name: what the file calls the machine.
+        **details: totals and the like.
+
+    Raises:
+        ExchangeError: an entry cannot be a box of such a machine.
+    """
+    if not entries:
+        raise ExchangeError("", "The file holds no box.")
+    game, positions = _game_of(entries, wanted)
+    side = _side_of(game, entries, positions, wanted.side)
+    ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
+    if not ours:
+        raise ExchangeError("", f"The file holds no box of {game.layout.role_names[side]}.")
+    rule, preset = (wanted.rule, wanted.preset) if wanted.rule is not None else (usual, preset)
+    if wanted.rule is None:
+        fitting = _fitting(usual, game, ours)
+        rule, preset = fitting, preset if fitting == usual else ""
+    cabinet = Cabinet(game, side, rule)
+    boxes: dict[str, tuple[Entry, BoxData]] = {}
+    for entry, position in ours:
+        box = _box_of(cabinet, entry, position)
+        earlier = boxes.setdefault(box.position, (entry, box))
+        if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
+            raise ExchangeError(
+                entry.where,
+                f"is the same box as {earlier[0].where} ({shown(earlier[0].text)}), turned, and holds other beads",
+            )
+    return MachineData(
+        game=game,
+        side=side,
+        rule=rule,
+        preset=preset,
+        name=wanted.name or name or f"Imported: {game.name}",
+        boxes=boxes_sorted(game, (box for _, box in boxes.values())),
+        **details,
+    )
+
+
+def boxes_sorted(game: Game[Any, Any], boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:
+    """Boxes in order of play, as every file has them."""
+    return tuple(sorted(boxes, key=lambda box: (game.ply(game.decode(box.position)), box.position)))
+
+
+def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], draws: Sequence[int], where: str) -> BoxData:
+    """The box of a canonical position, if a machine of this cabinet can have it and these beads in it.
+
+    Raises:
+        ExchangeError: it cannot.
+    """
+    game, rule = cabinet.game, cabinet.rule
+    text = game.encode(position)
+    if game.is_terminal(position):
+        raise ExchangeError(where, f"the game is over in {text!r}, so there is no box for it")
+    if game.side_to_move(position) != cabinet.side:
+        raise ExchangeError(where, f"in {text!r} it is the other side's turn")
+    if not cabinet.has_box(position):
+        raise ExchangeError(
+            where, f"only one move is possible in {text!r}, and this rule keeps no box for a forced move"
+        )
+    if game.enumerable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
+        raise ExchangeError(where, f"no game can reach {text!r}")
+    n_slots = len(cabinet.slots(position))
+    if not len(beads) == len(draws) == n_slots:
+        raise ExchangeError(where, f"box {text!r} has {n_slots} slots, not {len(beads)} and {len(draws)}")
+    for count in beads:
+        if count > rule.highest:
+            raise ExchangeError(where, f"{count} beads are more than the rule's cap of {rule.highest}")
+        if count < rule.floor and not (count == 0 and rule.removes):
+            raise ExchangeError(where, f"{count} beads are fewer than the rule's floor of {rule.floor}")
+    if sum(beads) >= 1 << 32:
+        raise ExchangeError(where, "these are more beads than a box can hold")
+    return BoxData(text, tuple(beads), tuple(draws))
+
+
+def whole_number(value: object, where: str, *, lowest: int = 0, highest: int = MAX_COUNT) -> int:
+    """The value, if it is a whole number in this range.
+
+    Raises:
+        ExchangeError: it is not.
+    """
+    # bool is an int in Python; a file with "true" beads is a mistake, not one bead.
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ExchangeError(where, f"must be a whole number, not {shown(value)}")
+    if not lowest <= value <= highest:
+        raise ExchangeError(where, f"must lie between {lowest} and {highest}, not {shown(value)}")
+    return value
+
+
+def words(value: object, where: str, *, longest: int) -> str:
+    """The value, if it is text that can be kept: whatever a machine here may be called, its file may say too.
+
+    Raises:
+        ExchangeError: it is not.
+    """
+    if not isinstance(value, str):
+        raise ExchangeError(where, f"must be text, not {shown(value)}")
+    if len(value) > longest:
+        raise ExchangeError(where, f"has {len(value)} characters; {longest} are the most")
+    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value):
+        raise ExchangeError(where, "has characters that cannot be kept")
+    return value
+
+
+def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], list[Any]]:
+    """The game whose positions these are: the one asked for, or the first that can read every one of them.
+
+    A text that leaves the side to move out may be read for either; then the moves tell for which.
+    """
+    if wanted.game is not None and not Rule.fits(wanted.game):
+        raise ExchangeError("game", f"machines that play {wanted.game.name} keep values, and this format holds boxes")
+    furthest: ExchangeError | None = None
+    n_read = -1
+    readings: list[tuple[Game[Any, Any], list[Any]]] = []
+    for game in (wanted.game,) if wanted.game is not None else filter(Rule.fits, GAMES.values()):
+        for side in Side if wanted.side is None else (wanted.side,):
+            positions: list[Any] = []
+            try:
+                for entry in entries:
+                    positions.append(_decoded(game, entry, side))  # noqa: PERF401  # how far it came is the better message
+            except ExchangeError as error:
+                if len(positions) > n_read:
+                    furthest, n_read = error, len(positions)
+            else:
+                readings.append((game, positions))
+    if not readings:
+        assert furthest is not None, "there is a game"
+        if n_read == 0 and wanted.game is None:
+            first = entries[0]
+            raise ExchangeError(first.where, f"{shown(first.text)} is a position of none of the games; name yours")
+        raise furthest
+    return max(readings, key=lambda reading: _n_legal(reading[0], reading[1], entries))
+
+
+def _n_legal(game: Game[Any, Any], positions: Sequence[Any], entries: Sequence[Entry]) -> int:
+    """How many entries name nothing but legal moves."""
+    legal = ({game.format_move(move) for move in game.legal_moves(position)} for position in positions)
+    return sum(
+        all(isinstance(key, int) or key in moves for key in entry.beads)
+        for entry, moves in zip(entries, legal, strict=True)
+    )
+
+
+def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
+    """The position of an entry, in which ``side`` is to move if its text leaves that out.
+
+    Programs differ in what they write for an empty place.
+    """
+    if len(entry.text) > MAX_TEXT:
+        raise ExchangeError(entry.where, f"{shown(entry.text)} is no position")
+    blanked = (entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank)) for blank in BLANKS)
+    problem: InvalidPositionError | None = None
+    for text in (entry.text, *blanked):
+        try:
+            return game.decode_as(text, side)
+        except InvalidPositionError as error:
+            problem = problem or error
+    assert problem is not None
+    raise ExchangeError(entry.where, str(problem)) from None
+
+
+def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence[Any], wanted: Side | None) -> Side:
+    if wanted is not None:
+        return wanted
+    side = game.side_to_move(positions[0])
+    for entry, position in zip(entries, positions, strict=True):
+        if game.side_to_move(position) is not side:
+            raise ExchangeError(
+                entry.where,
+                f"here {game.layout.role_names[side.other]} are to move, and in {entries[0].where} "
+                f"{game.layout.role_names[side]}; a machine plays one side: say which you want",
+            )
+    return side
+
+
+def _fitting(usual: Rule, game: Game[Any, Any], entries: Sequence[tuple[Entry, Any]]) -> Rule:
+    """The usual rule, stretched so far that these boxes can be held by it."""
+    rule = usual
+    if any(len(game.legal_moves(position)) == 1 for _, position in entries):
+        rule = replace(rule, box_set=BoxSet.ALL)
+    most = max((count for entry, _ in entries for count in entry.beads.values()), default=0)
+    if rule.cap is not None and most > rule.cap:
+        rule = replace(rule, cap=most)
+    return rule
+
+
+def _box_of(cabinet: Cabinet, entry: Entry, position: Any) -> BoxData:
+    """The entry as a box in canonical form."""
+    game = cabinet.game
+    if game.is_terminal(position):
+        raise ExchangeError(entry.where, f"the game is over in {shown(entry.text)}, so there is no box for it")
+    printed = cabinet.box_position(position)
+    turned = game.inverse(cabinet.placement(position))
+    n_slots = len(cabinet.slots(printed))
+    numbers = ([0] * n_slots, [0] * n_slots)
+    for counts, given in zip(numbers, (entry.beads, entry.draws), strict=True):
+        for key, count in given.items():
+            move = _move_of(game, position, key, entry.where)
+            if move is not None:
+                counts[cabinet.slot_of(printed, game.transform_move(move, turned))] += count
+            elif count:
+                raise ExchangeError(entry.where, f"{_key_name(game, key)} is not a legal move in {shown(entry.text)}")
+    return box_checked(cabinet, printed, *numbers, where=entry.where)
+
+
+def _move_of(game: Game[Any, Any], position: Any, key: str | int, where: str) -> Any | None:
+    """The legal move that a key stands for, if there is one."""
+    legal = game.legal_moves(position)
+    if isinstance(key, int):
+        if any(len(game.path(move)) != 1 for move in legal):
+            raise ExchangeError(where, f"in {game.name} a move is more than a square, so beads cannot lie on squares")
+        return next((move for move in legal if game.path(move) == (key,)), None)
+    try:
+        move = game.parse_move(key)
+    except InvalidMoveError as error:
+        raise ExchangeError(where, str(error)) from None
+    return move if move in legal else None
+
+
+def _key_name(game: Game[Any, Any], key: str | int) -> str:
+    if isinstance(key, int):
+        cells = game.layout.cells
+        return cells[key].name if key < len(cells) else f"square {key + 1}"
+    return shown(key)
+
+
+def _folded(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
+    """The same for all boxes that differ only by a symmetry of their position."""
+    game = cabinet.game
+    if not cabinet.rule.reduce_symmetry or cabinet.rule.merge_symmetric_moves:
+        return tuple(zip(box.beads, box.draws, strict=True))
+    position = game.decode(box.position)
+    legal = game.legal_moves(position)
+    return min(
+        tuple((box.beads[slot], box.draws[slot]) for slot in slots)
+        for symmetry in game.stabiliser(position)
+        for slots in ([legal.index(game.transform_move(move, symmetry)) for move in legal],)
+    )

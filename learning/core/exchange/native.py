@@ -1,0 +1,179 @@
+"""Our own format: everything that a machine is. Reading it back gives an identical machine.
+
+The ledger stays behind: a file says what a machine *is*, not how it came to be so.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from games.rules.base import Game, Side
+from games.rules.errors import InvalidPositionError, UnknownGameError
+from games.rules.registry import game_get
+from games.rules.romgon.rules import Romgon
+from learning.core.exchange import json_text
+from learning.core.exchange.document import (
+    MAX_COUNT,
+    BoxData,
+    MachineData,
+    Wanted,
+    box_checked,
+    boxes_sorted,
+    whole_number,
+    words,
+)
+from learning.core.exchange.errors import ExchangeError, shown
+from learning.core.exchange.values import ValuesData, epsilon_read, values_lines, values_read
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import rule_read
+from learning.core.machines.rule import MAX_BEADS, Rule, RuleError
+
+FORMAT = "beadbox-machine"
+VERSION = 1
+
+
+def dump(data: MachineData) -> str:
+    """The file: a head, then one line for each box."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": data.game.slug,
+        "side": int(data.side),
+        "name": data.name,
+        "description": data.description,
+        "preset": data.preset,
+        "rule": data.rule.to_json(),
+        "learns": data.learns,
+        "totals": {
+            "games": data.wins + data.draws + data.losses,
+            "wins": data.wins,
+            "draws": data.draws,
+            "losses": data.losses,
+            "removed": data.removed,
+        },
+    }
+    lines = ",".join(f"\n  {_line(box)}" for box in data.boxes)
+    return _written(head, "boxes", lines)
+
+
+def dump_values(data: ValuesData) -> str:
+    """The file of a machine that keeps values: a head, then one line for each of them."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": data.game.slug,
+        "name": data.name,
+        "description": data.description,
+        "preset": data.preset,
+        "rule": data.rule.to_json(),
+        "learns": data.learns,
+        "epsilon": data.epsilon,
+        "totals": {
+            "games": data.wins + data.draws + data.losses,
+            "wins": data.wins,
+            "draws": data.draws,
+            "losses": data.losses,
+        },
+    }
+    return _written(head, "values", values_lines(data))
+
+
+def _written(head: dict[str, Any], name: str, lines: str) -> str:
+    return f'{json.dumps(head, indent=1, ensure_ascii=False)[:-2]},\n "{name}": [{lines}\n ]\n}}\n'
+
+
+def _line(box: BoxData) -> str:
+    return json.dumps({"position": box.position, "beads": box.beads, "draws": box.draws})
+
+
+def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
+    """The machine that a file holds. Its rule, game and side are its own: of what is wanted, only the name counts.
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    fields = json_text.members(json_text.parse(text), "")
+    if fields.get("format") != FORMAT:
+        raise ExchangeError("format", f"must be {FORMAT!r}, not {shown(fields.get('format'))}")
+    if fields.get("version") != VERSION:
+        raise ExchangeError("version", f"must be {VERSION}, not {shown(fields.get('version'))}")
+    try:
+        game = game_get(words(json_text.need(fields, "game"), "game", longest=40))
+        rule = rule_read(json_text.need(fields, "rule"))
+    except UnknownGameError as error:
+        raise ExchangeError("game", str(error)) from None
+    except RuleError as error:
+        raise ExchangeError(f"rule.{error.field}", str(error).partition(": ")[2]) from None
+    if not rule.fits(game):
+        raise ExchangeError("rule", f"a machine of this kind cannot play {game.name}")
+    learns = fields.get("learns", True)
+    if not isinstance(learns, bool):
+        raise ExchangeError("learns", f"must be true or false, not {shown(learns)}")
+    name = words(fields.get("name", ""), "name", longest=80)
+    head: dict[str, Any] = {
+        "name": wanted.name or name or f"Imported: {game.name}",
+        "description": words(fields.get("description", ""), "description", longest=2000),
+        "preset": words(fields.get("preset", ""), "preset", longest=40),
+        "learns": learns,
+    }
+    if isinstance(rule, Rule):
+        return _boxes_machine(fields, game, rule, head)
+    assert isinstance(game, Romgon), "no other game fits such a rule"
+    return _values_machine(fields, game, rule, head, any_size=wanted.any_size)
+
+
+def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: Rule, head: dict[str, Any]) -> MachineData:
+    side = Side(whole_number(json_text.need(fields, "side"), "side", highest=1))
+    cabinet = Cabinet(game, side, rule)
+    boxes: dict[str, BoxData] = {}
+    for index, item in enumerate(json_text.items(json_text.need(fields, "boxes"), "boxes")):
+        box = _box(cabinet, item, f"boxes[{index}]")
+        if box.position in boxes:
+            raise ExchangeError(f"boxes[{index}].position", f"{box.position!r} stands twice in the file")
+        boxes[box.position] = box
+    totals = _totals(fields.get("totals", {}), "wins", "draws", "losses", "removed")
+    return MachineData(game=game, side=side, rule=rule, boxes=boxes_sorted(game, boxes.values()), **head, **totals)
+
+
+def _values_machine(
+    fields: dict[str, Any], game: Romgon, rule: QRule, head: dict[str, Any], *, any_size: bool
+) -> ValuesData:
+    for name in ("side", "boxes"):
+        if fields.get(name) is not None:
+            raise ExchangeError(name, "a machine that keeps values plays either side, and has no boxes")
+    values = values_read(json_text.need(fields, "values"), game, any_size=any_size)
+    totals = _totals(fields.get("totals", {}), "wins", "draws", "losses")
+    return ValuesData(game=game, rule=rule, epsilon=epsilon_read(fields, rule), values=values, **head, **totals)
+
+
+def _totals(value: object, *names: str) -> dict[str, Any]:
+    fields = json_text.members(value, "totals")
+    totals = {name: whole_number(fields.get(name, 0), f"totals.{name}") for name in names}
+    games = totals["wins"] + totals["draws"] + totals["losses"]
+    if whole_number(fields.get("games", games), "totals.games") != games:
+        raise ExchangeError(
+            "totals.games", f"is {shown(fields['games'])}, but wins, draws and losses add up to {games}"
+        )
+    return totals
+
+
+def _box(cabinet: Cabinet, item: Any, where: str) -> BoxData:
+    fields = json_text.members(item, where)
+    text = words(json_text.need(fields, "position", where), f"{where}.position", longest=100)
+    try:
+        position = cabinet.game.decode(text)
+    except InvalidPositionError as error:
+        raise ExchangeError(f"{where}.position", str(error)) from None
+    if cabinet.box_position(position) != position:
+        canonical = cabinet.game.encode(cabinet.box_position(position))
+        raise ExchangeError(f"{where}.position", f"{text!r} is printed on its box as {canonical!r}")
+    beads = _numbers(json_text.need(fields, "beads", where), f"{where}.beads", MAX_BEADS)
+    draws = _numbers(fields.get("draws", [0] * len(beads)), f"{where}.draws")
+    return box_checked(cabinet, position, beads, draws, where)
+
+
+def _numbers(value: object, where: str, highest: int = MAX_COUNT) -> list[int]:
+    numbers = json_text.items(value, where)
+    return [whole_number(number, f"{where}[{index}]", highest=highest) for index, number in enumerate(numbers)]

@@ -1,0 +1,156 @@
+"""What a native file says of a machine that keeps values: its head, and one entry for each value that it has learnt.
+
+Numbers are written so that reading gives the very same ones, bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from games.rules.romgon.moves import Move, Options
+from games.rules.romgon.pieces import (
+    FLIPPED_BIT,
+    GOALS,
+    START,
+    TYPE_BITS,
+    WHITE_BIT,
+    Board,
+    rhombus_cell,
+    rotation_of,
+    side_of,
+)
+from games.rules.romgon.rules import Romgon
+from learning.core.engines.romgon.answers import legal
+from learning.core.exchange import json_text
+from learning.core.exchange.document import whole_number, words
+from learning.core.exchange.errors import ExchangeError, shown
+from learning.core.machines.q_learning import QRule, entry_read
+
+MAX_VALUES = 20_000
+"""So many entries fit into the largest file that is read, whatever they are."""
+LARGEST = 1_000_000.0
+"""Nothing that can be learnt comes near; beyond it sums would lose what a game teaches."""
+MAX_KEY = 700
+
+
+@dataclass(frozen=True, slots=True)
+class ValueData:
+    """What an action on a board is worth, and how often that was learnt."""
+
+    key: str
+    value: float
+    visits: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesData:
+    """Everything a machine that keeps values is, its past apart."""
+
+    game: Romgon
+    rule: QRule
+    epsilon: float
+    name: str
+    values: tuple[ValueData, ...]
+    description: str = ""
+    preset: str = ""
+    learns: bool = True
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+def values_lines(data: ValuesData) -> str:
+    """The entries as JSON, one in a line."""
+    return ",".join(
+        f"\n  {json.dumps({'key': one.key, 'value': one.value, 'visits': one.visits})}" for one in data.values
+    )
+
+
+def epsilon_read(fields: dict[str, Any], rule: QRule) -> float:
+    """How often it tries anything: where its rule begins if the file says nothing, and never below its floor.
+
+    Raises:
+        ExchangeError: it is anything else.
+    """
+    epsilon = _number(fields.get("epsilon", rule.epsilon), "epsilon")
+    if not rule.epsilon_floor <= epsilon <= rule.epsilon:
+        raise ExchangeError("epsilon", f"must lie between {rule.epsilon_floor} and {rule.epsilon}, not {epsilon}")
+    return epsilon
+
+
+def values_read(value: object, game: Romgon, *, any_size: bool = False) -> tuple[ValueData, ...]:
+    """The entries, by key.
+
+    Raises:
+        ExchangeError: one cannot be an entry of a machine that plays the game, or they are too many.
+    """
+    items = json_text.items(value, "values")
+    if len(items) > MAX_VALUES and not any_size:
+        raise ExchangeError("values", f"has {len(items):,} entries; {MAX_VALUES:,} are the most")
+    found: dict[str, ValueData] = {}
+    for index, item in enumerate(items):
+        one = _value(game, item, f"values[{index}]")
+        if one.key in found:
+            raise ExchangeError(f"values[{index}].key", f"{shown(one.key)} stands twice in the file")
+        found[one.key] = one
+    return tuple(found[key] for key in sorted(found))
+
+
+def _value(game: Romgon, item: object, where: str) -> ValueData:
+    fields = json_text.members(item, where)
+    odd = fields.keys() - {"key", "value", "visits"}
+    if odd:
+        raise ExchangeError(where, f"has a field {shown(min(odd))}; fields of an entry are key, value, visits")
+    key = words(json_text.need(fields, "key", where), f"{where}.key", longest=MAX_KEY)
+    try:
+        board, move = entry_read(key)
+    except ValueError as error:
+        raise ExchangeError(f"{where}.key", f"{shown(key)} is no key: {error}") from None
+    problem = _problem(board, move, game.options)
+    if problem:
+        raise ExchangeError(f"{where}.key", f"{problem}: {shown(key)}")
+    number = _number(json_text.need(fields, "value", where), f"{where}.value")
+    if abs(number) > LARGEST:
+        raise ExchangeError(f"{where}.value", f"must lie between {-LARGEST:,.0f} and {LARGEST:,.0f}, not {number}")
+    return ValueData(key, number, whole_number(fields.get("visits", 0), f"{where}.visits"))
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ExchangeError(where, f"must be a number, not {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = float("inf")
+    if not isfinite(number):
+        raise ExchangeError(where, "must be a number that is finite")
+    return number
+
+
+def _army(board: Board) -> Mapping[int, int]:
+    """How many pieces of each type and colour stand on a board."""
+    return Counter(code & (TYPE_BITS | WHITE_BIT) for code in board if code)
+
+
+_START_ARMY = _army(START)
+
+
+def _problem(board: Board, move: Move, options: Options) -> str:
+    """Why no machine can have chosen this action on this board; nothing if it can."""
+    army = _army(board)
+    if any(n > _START_ARMY[piece] for piece, n in army.items()):
+        return "a side has more pieces of a type than a game begins with"
+    if any(code & FLIPPED_BIT for code in board) and not options.flip:
+        return "pieces flip in games with flips only"
+    if any(rotation_of(code) for code in board) and not options.turn:
+        return "pieces turn in games with turning pieces only"
+    if any(rhombus_cell(board, side) in (None, goal) for side, goal in GOALS.items()):
+        return "the game is over, so there is nothing to choose"
+    if not board[move.origin] or move not in legal(board, side_of(board[move.origin]), options):
+        return "the action is not legal on this board"
+    return ""

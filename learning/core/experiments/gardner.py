@@ -1,0 +1,159 @@
+"""How many games Gardner's HER has to lose before it can lose no more.
+
+Source: M. Gardner, "Mathematical Games", Scientific American, March 1962.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.experiments.base import (
+    Chart,
+    Experiment,
+    Figure,
+    Line,
+    Parameter,
+    Progress,
+    Published,
+    Result,
+    Table,
+    Unit,
+)
+from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.strength import worst_case
+from learning.core.training.tables import BoxTable, boxes_compile
+
+SURE = 1.0 - 1e-9
+"""A sum of probabilities that is this close to one is one."""
+POINTS = 60
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+LOSSES_PUBLISHED = Published(
+    "about 11", "M. Gardner, Mathematical Games, Scientific American, March 1962", low=10.0, high=12.0
+)
+GAMES_REFERENCE = Published(
+    "about 118 (90 to 150)", "no publication: a reference calculation by two independent programs", low=90.0, high=150.0
+)
+
+
+def is_perfect(memory: Memory) -> bool:
+    """Whether the machine wins against every possible reply, even of somebody who knows its beads."""
+    return worst_case(memory).win > SURE
+
+
+def learn_until_perfect(table: BoxTable, rng: RandomSource) -> tuple[int, int]:
+    """Games and losses until a fresh machine is provably perfect, against random play.
+
+    Only for rules that change beads by losses alone: between two of them nothing has to be proved again.
+    """
+    memory, games, losses = Memory.fresh(table), 0, 0
+    while not is_perfect(memory):
+        lost = 0
+        while not lost:
+            lost = train(memory, OPPONENTS["random"], 1, rng).losses
+            games += 1
+        losses += lost
+    return games, losses
+
+
+class Gardner(Experiment):
+    """HER, punished only, against random play until it is provably perfect."""
+
+    slug = "gardner"
+    name = "How often must HER lose?"
+    question = "How many games does Gardner’s machine lose before it never loses again?"
+    story = """
+    HER is a machine of matchboxes that plays hexapawn and moves second. When it loses, one bead is taken
+    away: the bead of its last move. It is never given a bead. So it only learns what it must not do.
+
+    Here it plays somebody who moves at random, until there is no way left to beat it. Then a new HER
+    begins. We count how many games each of them played, and how many it lost.
+    """
+    finding = """
+    Gardner was right: a machine needs about 11 losses, nearly always from 9 to 14. How many
+    games that takes is luck, since it has to meet somebody who finds its mistakes.
+    """
+    science = """
+    Preset gardner-her as second player on 3 × 3: one bead for each move in every box, the last move of a
+    lost game removed, an empty box resigns and the move before it counts as the last. Machine number i
+    takes its random words from stream i of the seed.
+
+    Provably perfect: its exact worst case, the value against the best reply of somebody who knows all its
+    beads, is a win with probability 1. It is worked out again after every loss.
+
+    Intervals are 95 %: of the mean by the central limit theorem, of the median by ranks, of shares by
+    Wilson.
+    """
+    game = "hexapawn"
+    presets = ("gardner-her",)
+    parameters = (Parameter("machines", "How many machines learn", default=300, low=10, high=3000),)
+
+    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
+        n = settings["machines"]
+        table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS["gardner-her"].rule)
+        found = []
+        for number in range(n):
+            found.append(learn_until_perfect(table, RandomSource(seed, number)))
+            progress(number + 1, n)
+        games, losses = [pair[0] for pair in found], [pair[1] for pair in found]
+        return Result(
+            figures=(
+                Figure("Losses until it is perfect, on average", Unit.LOSSES, *mean_interval(losses), LOSSES_PUBLISHED),
+                Figure(
+                    "Games until it is perfect, the middle machine",
+                    Unit.GAMES,
+                    *median_interval(games),
+                    GAMES_REFERENCE,
+                ),
+            ),
+            charts=(_perfect_chart(games), _losses_chart(losses)),
+            tables=(
+                Table(
+                    "Of all machines",
+                    ("", *(f"{share:.0%} needed at most" for share in QUANTILES), "the slowest"),
+                    (
+                        ("games", *(f"{quantile(games, share)}" for share in QUANTILES), f"{max(games)}"),
+                        ("losses", *(f"{quantile(losses, share)}" for share in QUANTILES), f"{max(losses)}"),
+                    ),
+                ),
+            ),
+        )
+
+
+def _perfect_chart(games: list[int]) -> Chart:
+    end = int(quantile(games, 0.99))
+    xs = sorted({round(end * point / POINTS) for point in range(POINTS + 1)})
+    shares = np.searchsorted(np.sort(games), xs, side="right") / len(games)
+    return Chart(
+        "perfect",
+        "How many machines are perfect after so many games",
+        "games",
+        "of 100 machines",
+        xs,
+        (Line("perfect", shares.tolist(), *wilson_bands(shares, len(games))),),
+        "The band is the 95 % interval of the share (Wilson).",
+    )
+
+
+def _losses_chart(losses: list[int]) -> Chart:
+    counts = np.bincount(losses)
+    first = min(losses)
+    shares = counts[first:] / len(losses)
+    return Chart(
+        "losses",
+        "How many games they lost on the way",
+        "losses",
+        "of 100 machines",
+        list(range(first, len(counts))),
+        (Line("needed so many losses", shares.tolist(), *wilson_bands(shares, len(losses))),),
+        is_bars=True,
+    )

@@ -1,0 +1,200 @@
+"""HexapawnRL's first player, that in the end resigns every game before its first move.
+
+Source: the program HexapawnRL; who moves first loses 3 × 3 hexapawn against best play, so every one of its openings is
+taken away in time. The documented rule of ours fills that box again, so that a machine never dies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.experiments.base import (
+    Chart,
+    Experiment,
+    Figure,
+    Line,
+    Parameter,
+    Progress,
+    Published,
+    Result,
+    Table,
+    Unit,
+)
+from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson, wilson_bands
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.training.batch import train_against_machine
+from learning.core.training.memory import Memory
+from learning.core.training.tables import boxes_compile
+
+SHIPPED, DOCUMENTED = "hexapawn-rl-as-shipped", "hexapawn-rl"
+NAMES = {SHIPPED: "as shipped", DOCUMENTED: "as documented"}
+POINTS = 50
+
+FOR_EVER = Published("every one", "the program HexapawnRL, its source", low=1.0, high=1.0)
+
+
+@dataclass
+class Pairs:
+    """What became of all pairs under one rule.
+
+    Attributes:
+        empty_after: games until the first player's opening box was empty; infinite where it never was.
+        empties: how often the opening box ran empty.
+        moved: games after the box was first empty in which the first player moved at all.
+        after: games after the box was first empty.
+        wins: for each block of games how many the first player won.
+    """
+
+    empty_after: list[float] = field(default_factory=list)
+    empties: list[int] = field(default_factory=list)
+    moved: int = 0
+    after: int = 0
+    wins: list[list[int]] = field(default_factory=list)
+
+
+class HexapawnResigns(Experiment):
+    """Two machines of HexapawnRL learn from each other until the first one gives up."""
+
+    slug = "hexapawn-resigns"
+    name = "The machine that gives up for ever"
+    question = "After how many games does HexapawnRL’s first player resign every game before it has begun?"
+    story = """
+    Two machines of the program HexapawnRL play hexapawn against each other, and both learn. Who moves first
+    cannot win against good play. So, one after the other, all its first moves turn out to be bad and are
+    taken out of the box.
+
+    Once the first box is empty the machine gives up at once. It never plays again, so it never learns
+    again: it resigns for ever.
+
+    The other pair is the same, with one difference: an empty first box is filled again. It keeps losing,
+    and it keeps trying.
+    """
+    finding = """
+    After about 22 games the first box is empty, in every pair that we tried, and from then on the machine
+    never moves again. With the box filled again it plays on, though it cannot win against an opponent that
+    has learnt.
+    """
+    science = """
+    Presets hexapawn-rl-as-shipped (empty_opening: stop) and hexapawn-rl (empty_opening: refill), a fresh
+    machine on each side of 3 × 3, both learning after every game. Pair number i takes its random words from
+    stream i of the seed.
+
+    The opening box is looked at after every game. A game counts as resigned at the start when the first
+    player lost it and drew no bead. The two presets differ in more than the opening: as shipped, beads of
+    earlier moves are never changed.
+    """
+    game = "hexapawn"
+    presets = (SHIPPED, DOCUMENTED)
+    parameters = (
+        Parameter("pairs", "How many pairs of machines", default=200, low=10, high=500),
+        Parameter("games", "Games of each pair", default=200, low=50, high=500),
+    )
+
+    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
+        n, n_games = settings["pairs"], settings["games"]
+        width = max(1, n_games // POINTS)
+        found = {}
+        for index, slug in enumerate(NAMES):
+            found[slug] = Pairs()
+            for number in range(n):
+                _play(slug, n_games, width, RandomSource(seed, number), found[slug])
+                progress(index * n + number + 1, len(NAMES) * n)
+        return Result(figures=_figures(found), charts=_charts(found, n_games, width), tables=(_table(found),))
+
+
+def _play(slug: str, n_games: int, width: int, rng: RandomSource, pairs: Pairs) -> None:
+    """One pair of fresh machines, game by game."""
+    first, second = (
+        Memory.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule)) for side in Side
+    )
+    opening = first.slots(int(first.table.node_box[0]))
+    empty_after, empties, n_moved = math.inf, 0, 0
+    wins = [0] * math.ceil(n_games / width)
+    for game in range(n_games):
+        wins[game // width] += train_against_machine(first, second, 1, rng, opponent_learns=True).wins
+        moved = int(first.draws[opening].sum()) > n_moved
+        n_moved += moved
+        if math.isfinite(empty_after):
+            pairs.after += 1
+            pairs.moved += moved
+        if moved and not first.beads[opening].any():
+            empties += 1
+            empty_after = min(empty_after, game + 1)
+    pairs.empty_after.append(empty_after)
+    pairs.empties.append(empties)
+    pairs.wins.append(wins)
+
+
+def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
+    shipped, documented = found[SHIPPED], found[DOCUMENTED]
+    n = len(shipped.empty_after)
+    empty = sum(math.isfinite(games) for games in shipped.empty_after)
+    resigned = 1 - shipped.moved / shipped.after if shipped.after else None
+    return (
+        Figure(
+            "As shipped: games until the first box is empty, the middle pair",
+            Unit.GAMES,
+            *median_interval(shipped.empty_after),
+        ),
+        Figure("As shipped: pairs whose first player has given up for good", Unit.SHARE, empty / n, *wilson(empty, n)),
+        Figure(
+            "As shipped: games given up before they began, once the box is empty",
+            Unit.SHARE,
+            resigned,
+            published=FOR_EVER,
+        ),
+        Figure(
+            "As documented: how often the first box ran empty and was filled again",
+            Unit.TIMES,
+            *mean_interval(documented.empties),
+        ),
+    )
+
+
+def _charts(found: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart, ...]:
+    n = len(found[SHIPPED].empty_after)
+    xs = list(range(0, n_games + 1, width))
+    empty, won = [], []
+    for slug, pairs in found.items():
+        shares = np.searchsorted(np.sort(pairs.empty_after), xs, side="right") / n
+        empty.append(Line(NAMES[slug], shares.tolist(), *wilson_bands(shares, n)))
+        blocks = np.array(pairs.wins)[:, : n_games // width].mean(axis=0) / width
+        won.append(Line(NAMES[slug], blocks.tolist(), *wilson_bands(blocks, n)))
+    return (
+        Chart(
+            "empty",
+            "Pairs whose first box has run empty",
+            "games",
+            "of 100 pairs",
+            xs,
+            empty,
+            "As shipped the first player plays no more from there on. The bands are 95 % intervals (Wilson).",
+        ),
+        Chart(
+            "won",
+            "Games that the first player wins",
+            "games",
+            "of 100 games",
+            xs[1:],
+            won,
+            f"Each point is the mean of {width} games of all pairs; the bands are 95 % intervals (Wilson).",
+        ),
+    )
+
+
+def _table(found: dict[str, Pairs]) -> Table:
+    rows = []
+    for slug, pairs in found.items():
+        quantiles = (quantile(pairs.empty_after, share) for share in (0.1, 0.5, 0.9))
+        moved = f"{pairs.moved:,} of {pairs.after:,}" if pairs.after else "–"
+        cells = (f"{games:g}" if math.isfinite(games) else "never" for games in quantiles)
+        rows.append((NAMES[slug], *cells, f"{np.mean(pairs.empties):.1f}", moved))
+    heads = ("", "10% empty after", "50% after", "90% after", "times empty on average", "later games it moved in")
+    return Table("When the first box runs empty", heads, rows)

@@ -1,0 +1,194 @@
+"""Punishing only, rewarding too, or keeping nothing but the winning move: three ways of learning hexapawn compared.
+
+Sources: M. Gardner, "Mathematical Games", Scientific American, March 1962; the program HexapawnRL.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Progress, Result, Table, Unit
+from learning.core.experiments.gardner import GAMES_REFERENCE, is_perfect
+from learning.core.experiments.intervals import median_interval, wilson, wilson_bands
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.base import Opponent
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.strength import against_opponent, worst_case
+from learning.core.training.tables import BoxTable, boxes_compile
+
+SCHEMES = ("gardner-her", "gardner-her-reward", "hexapawn-rl")
+POINTS = 24
+
+
+@dataclass
+class Learners:
+    """What became of all machines of one scheme: rows are machines, columns are the marks of the curve."""
+
+    perfect_after: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    wins: list[list[float]] = field(default_factory=list)
+    worst: list[list[float]] = field(default_factory=list)
+
+
+class HexapawnRewards(Experiment):
+    """The three reward schemes, as second player against the same teacher."""
+
+    slug = "hexapawn-rewards"
+    name = "Carrot or stick?"
+    question = "Does a machine learn better if it is punished, if it is rewarded too, or if it keeps only what won?"
+    story = """
+    Three machines learn hexapawn. The first is only punished: the bead of the move that lost goes. The
+    second is punished in the same way, and gets a bead for each of its moves when it wins. The third keeps
+    nothing but the move that won, and takes away the move that lost.
+
+    Who moves second can always win at hexapawn on three by three squares. So we can see exactly when each
+    machine has learnt everything.
+    """
+    finding = """
+    Punishment alone is the quickest way to be perfect. A machine that is rewarded keeps moves that won only
+    because the other side made a mistake, and so it meets its own mistakes less often. All three soon win
+    nearly always against somebody who plays at random.
+    """
+    science = """
+    Presets gardner-her, gardner-her-reward and hexapawn-rl as second player on 3 × 3, against uniformly
+    random play. Machine number i of every scheme takes its random words from stream i of the seed.
+
+    Strength is exact, a sum over all positions: the chance to win against random play, and against the best
+    reply of somebody who knows the beads. A machine is perfect when the latter is 1; whether it is depends
+    only on which beads are left, so it is looked at whenever a slot has emptied or filled.
+
+    Winning more often against random play is not the same as being perfect: a machine that keeps a move
+    which won by a mistake of the other side still wins against those who make it again. No figures were
+    published for this comparison; the reference for punishment only is that of the experiment with HER.
+    """
+    game = "hexapawn"
+    presets = SCHEMES
+    parameters = (
+        Parameter("machines", "How many machines of each kind", default=100, low=10, high=300),
+        Parameter("games", "Games each of them plays", default=1000, low=50, high=2000),
+    )
+
+    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
+        n, n_games = settings["machines"], settings["games"]
+        marks = sorted({math.ceil(n_games * (point / POINTS) ** 2) for point in range(POINTS + 1)})
+        found = []
+        for index, slug in enumerate(SCHEMES):
+            table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS[slug].rule)
+            learners = Learners()
+            for number in range(n):
+                _learn(table, marks, RandomSource(seed, number), learners)
+                progress(index * n + number + 1, len(SCHEMES) * n)
+            found.append(learners)
+        return Result(figures=_figures(found), charts=_charts(found, marks), tables=(_table(found, n_games),))
+
+
+def _learn(table: BoxTable, marks: list[int], rng: RandomSource, learners: Learners) -> None:
+    """Train one machine to the last mark and note what it is worth at each."""
+    random: Opponent = OPPONENTS["random"]
+    memory, games, losses = Memory.fresh(table), 0, 0
+    full, perfect_after, losses_by_then = memory.beads > 0, math.inf, math.inf
+    wins, worst = [], []
+    for mark in marks:
+        while games < mark:
+            losses += train(memory, random, 1, rng).losses
+            games += 1
+            if math.isinf(perfect_after) and (full != (memory.beads > 0)).any():
+                full = memory.beads > 0
+                if is_perfect(memory):
+                    perfect_after = games
+                    losses_by_then = losses
+        wins.append(against_opponent(memory, random).win)
+        worst.append(1.0 if perfect_after <= games else worst_case(memory).win)
+    learners.perfect_after.append(perfect_after)
+    learners.losses.append(losses_by_then)
+    learners.wins.append(wins)
+    learners.worst.append(worst)
+
+
+def _name(slug: str) -> str:
+    return PRESETS[slug].name
+
+
+def _figures(found: list[Learners]) -> tuple[Figure, ...]:
+    figures = []
+    for slug, learners in zip(SCHEMES, found, strict=True):
+        published = GAMES_REFERENCE if slug == "gardner-her" else None
+        label = f"{_name(slug)}: games until perfect, the middle machine"
+        figures.append(Figure(label, Unit.GAMES, *median_interval(learners.perfect_after), published))
+    for slug, learners in zip(SCHEMES, found, strict=True):
+        n = len(learners.perfect_after)
+        done = sum(math.isfinite(games) for games in learners.perfect_after)
+        figures.append(Figure(f"{_name(slug)}: perfect at the end", Unit.SHARE, done / n, *wilson(done, n)))
+    return tuple(figures)
+
+
+def _charts(found: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
+    games, n = "games played", len(found[0].wins)
+    perfect = []
+    for slug, learners in zip(SCHEMES, found, strict=True):
+        shares = np.searchsorted(np.sort(learners.perfect_after), marks, side="right") / n
+        perfect.append(Line(_name(slug), shares.tolist(), *wilson_bands(shares, n)))
+    spread = "The mean of all machines; eight in ten lie within the band."
+    return (
+        Chart(
+            "perfect",
+            "How many machines are perfect",
+            games,
+            "of 100 machines",
+            marks,
+            perfect,
+            "The bands are 95 % intervals of the share (Wilson).",
+        ),
+        Chart(
+            "random",
+            "Wins against random play, exact",
+            games,
+            "of 100 games",
+            marks,
+            [_mean_line(slug, learners.wins) for slug, learners in zip(SCHEMES, found, strict=True)],
+            spread,
+        ),
+        Chart(
+            "worst",
+            "Wins against somebody who knows the beads, exact",
+            games,
+            "of 100 games",
+            marks,
+            [_mean_line(slug, learners.worst) for slug, learners in zip(SCHEMES, found, strict=True)],
+            spread,
+        ),
+    )
+
+
+def _mean_line(slug: str, rows: list[list[float]]) -> Line:
+    values = np.array(rows)
+    low, high = np.quantile(values, (0.1, 0.9), axis=0)
+    return Line(_name(slug), values.mean(axis=0).tolist(), low.tolist(), high.tolist())
+
+
+def _table(found: list[Learners], n_games: int) -> Table:
+    rows = []
+    for slug, learners in zip(SCHEMES, found, strict=True):
+        n = len(learners.wins)
+        done = sum(math.isfinite(games) for games in learners.perfect_after)
+        losses = median_interval(learners.losses)[0]
+        rows.append(
+            (
+                _name(slug),
+                f"{done / n:.0%}",
+                "–" if losses is None else f"{losses:g}",
+                f"{np.mean([wins[-1] for wins in learners.wins]):.1%}",
+                f"{np.mean([worst[-1] for worst in learners.worst]):.1%}",
+            )
+        )
+    heads = ("", "perfect", "losses until then (the middle one)", "wins against random", "wins against its worst enemy")
+    return Table(f"After {n_games:,} games", heads, rows)

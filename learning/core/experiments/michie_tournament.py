@@ -1,0 +1,232 @@
+"""Michie's first tournament, many times over: MENACE moves first, 220 games against good play.
+
+Sources: D. Michie, "Trial and error", Science Survey 2 (1961); "Experiments on the mechanization of game-learning",
+The Computer Journal 6 (1963). The good play of a person is ours to define: see ``teachers``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.experiments.base import (
+    Chart,
+    Experiment,
+    Figure,
+    Line,
+    Parameter,
+    Progress,
+    Published,
+    Result,
+    Table,
+    Unit,
+)
+from learning.core.experiments.intervals import mean_interval, median_interval, wilson, wilson_bands
+from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.base import Opponent
+from learning.core.training.batch import train
+from learning.core.training.memory import Memory
+from learning.core.training.tables import BoxTable, boxes_compile
+
+TEACHERS: tuple[tuple[str, Opponent], ...] = (
+    ("any good move", PERFECT),
+    ("good moves by habit", HABIT),
+    ("good moves that set traps", TRAPS),
+)
+OPENINGS = ("corner", "edge", "centre")
+"""The slots of the box of the empty board, in their order."""
+POINTS = 44
+WINDOW = 10
+STEADY = 9
+"""Draws are steady from the game on at which this many of the next :data:`WINDOW` are drawn."""
+
+MICHIE = "D. Michie (1961, 1963), one tournament, as it is usually told"
+
+
+@dataclass(frozen=True)
+class Tournaments:
+    """All tournaments against one teacher.
+
+    Attributes:
+        drawn: ``(n_tournaments, n_games) float64``, 1 for a draw; nobody beats good play, so every other game is lost.
+        opening: ``(n_tournaments, n_games + 1, 3) float64``, shares of the openings among the beads of the first box.
+    """
+
+    drawn: NDArray[np.float64]
+    opening: NDArray[np.float64]
+
+    def steady(self) -> list[float]:
+        """For each tournament the games before draws were steady; infinite where they never were."""
+        found = []
+        for games in self.drawn:
+            runs = np.convolve(games, np.ones(WINDOW), "valid") > STEADY - 0.5
+            found.append(float(runs.argmax()) if runs.any() else math.inf)
+        return found
+
+    def preferred(self) -> NDArray[np.int64]:
+        """``(3,)``: how many tournaments ended with most beads on each opening, the first of equals."""
+        return np.bincount(self.opening[:, -1].argmax(axis=1), minlength=len(OPENINGS))
+
+
+class MichieTournament(Experiment):
+    """MENACE of 1961 against good play."""
+
+    slug = "michie-tournament"
+    name = "Michie’s first tournament"
+    question = "How soon does MENACE draw against somebody who plays well, and how does it like to begin?"
+    story = """
+    In 1961 Donald Michie played 220 games against his own boxes. It is told that after about twenty
+    games MENACE was drawing steadily, and that it had come to begin in a corner.
+
+    Here the tournament is held again and again, each time with fresh boxes, against somebody who never
+    makes a mistake. Nobody can beat such a player, so a draw is the best that MENACE can get.
+
+    There is more than one way to play well. So three kinds of good player teach it, and you can see how
+    what it learns depends on its teacher.
+    """
+    finding = """
+    MENACE does come to draw nearly every game, but these teachers need 30 to 50 games for it, not 20. And
+    none of them brings it to the corner: two of them bring it to the centre, the third to an edge. So one
+    tournament, even a famous one, does not show what all machines would do.
+    """
+    science = """
+    Preset michie-1961 as first player. Draws are steady from the game on at which nine of the next ten are
+    drawn; the preferred opening is the slot with most beads in the box of the empty board after the last
+    game. Tournament number i takes its random words from stream i of the seed.
+
+    The teachers keep the value of the game with every move. “Any good move” chooses uniformly among those;
+    “by habit” takes the first of them in the order of the board, always the same; “traps” takes those after
+    which uniformly random replies lose most often.
+
+    What is ours: the teachers, the definition of steady, and that a teacher never changes. Michie was one
+    person in one tournament, who could change how he played; his games and his definition of steady are
+    not at hand, and his figures are given as they are usually told. So a difference refutes nothing. It
+    shows how much depends on the teacher: what MENACE comes to like is the opening in which this teacher
+    punishes it least.
+    """
+    game = "noughts-and-crosses"
+    presets = ("michie-1961",)
+    parameters = (
+        Parameter("tournaments", "How many tournaments against each teacher", default=200, low=10, high=500),
+        Parameter("games", "Games of each tournament", default=220, low=20, high=500),
+    )
+
+    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
+        n, n_games = settings["tournaments"], settings["games"]
+        table = boxes_compile(game_get(self.game), Side.FIRST, PRESETS["michie-1961"].rule)
+        held = []
+        for number, (_, teacher) in enumerate(TEACHERS):
+
+            def told(done: int, begun: int = number * n) -> None:
+                progress(begun + done, len(TEACHERS) * n)
+
+            held.append(_hold(table, teacher, n, n_games, seed, told))
+        return Result(figures=_figures(held[0]), charts=_charts(held), tables=(_table(held),))
+
+
+def _hold(
+    table: BoxTable, teacher: Opponent, n: int, n_games: int, seed: int, told: Callable[[int], None]
+) -> Tournaments:
+    """Hold ``n`` tournaments of fresh machines against one teacher."""
+    drawn, opening = np.zeros((n, n_games)), np.zeros((n, n_games + 1, len(OPENINGS)))
+    first_box = Memory.fresh(table).slots(int(table.node_box[0]))
+    for number in range(n):
+        memory, rng = Memory.fresh(table), RandomSource(seed, number)
+        opening[number, 0] = memory.beads[first_box]
+        for game in range(n_games):
+            drawn[number, game] = train(memory, teacher, 1, rng).draws
+            opening[number, game + 1] = memory.beads[first_box]
+        told(number + 1)
+    # The box may be empty after a game: it is filled again for the next, so until then it counts as equal thirds.
+    opening += (opening.sum(axis=2) == 0)[:, :, None]
+    return Tournaments(drawn, opening / opening.sum(axis=2, keepdims=True))
+
+
+def _figures(held: Tournaments) -> tuple[Figure, ...]:
+    n, n_games = held.drawn.shape
+    late = held.drawn[:, n_games // 2 :].mean(axis=1).tolist()
+    figures = [
+        Figure(
+            "Games until draws are steady, the middle tournament",
+            Unit.GAMES,
+            *median_interval(held.steady()),
+            Published("about 20", MICHIE, low=15.0, high=25.0),
+        ),
+        Figure("Drawn in the second half", Unit.SHARE, *mean_interval(late), Published("draws are steady", MICHIE)),
+    ]
+    for opening, k in zip(OPENINGS, held.preferred().tolist(), strict=True):
+        published = Published("his machine came to prefer it", MICHIE) if opening == "corner" else None
+        label = f"Tournaments after which the {opening} is the favourite opening"
+        figures.append(Figure(label, Unit.SHARE, k / n, *wilson(k, n), published))
+    return tuple(figures)
+
+
+def _charts(held: list[Tournaments]) -> tuple[Chart, ...]:
+    n, n_games = held[0].drawn.shape
+    width = max(1, round(n_games / POINTS))
+    ends = list(range(width, n_games + 1, width))
+    lines = []
+    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+        shares = np.array([tournaments.drawn[:, end - width : end].mean() for end in ends])
+        lines.append(Line(name, shares.tolist(), *wilson_bands(shares, n)))
+    drawn = Chart(
+        "drawn",
+        "How many games are drawn",
+        "games of the tournament",
+        "of 100 games",
+        ends,
+        lines,
+        f"Each point is the mean of {width} games over all tournaments; the bands are 95 % intervals (Wilson).",
+    )
+    return drawn, _openings_chart(held[0], [0, *ends]), _one_chart(held[0])
+
+
+def _openings_chart(held: Tournaments, xs: list[int]) -> Chart:
+    lines = []
+    for slot, opening in enumerate(OPENINGS):
+        shares = held.opening[:, xs, slot]
+        low, high = np.quantile(shares, (0.1, 0.9), axis=0)
+        lines.append(Line(opening, shares.mean(axis=0).tolist(), low.tolist(), high.tolist()))
+    return Chart(
+        "openings",
+        f"How it begins, taught by {TEACHERS[0][0]}",
+        "games of the tournament",
+        "of 100 beads in the first box",
+        xs,
+        lines,
+        "The mean of all tournaments; eight tournaments in ten lie within the bands.",
+    )
+
+
+def _one_chart(held: Tournaments) -> Chart:
+    xs = list(range(WINDOW, held.drawn.shape[1] + 1))
+    drawn = np.convolve(held.drawn[0], np.ones(WINDOW) / WINDOW, "valid")
+    lines = [Line(f"drawn of the last {WINDOW} games", drawn.tolist())]
+    lines += [
+        Line(f"{opening}: share of the beads in the first box", held.opening[0, xs, slot].tolist())
+        for slot, opening in enumerate(OPENINGS)
+    ]
+    return Chart("one", "One tournament, game by game", "games of the tournament", "of 100", xs, lines)
+
+
+def _table(held: list[Tournaments]) -> Table:
+    rows = []
+    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+        n, n_games = tournaments.drawn.shape
+        steady, low, high = median_interval(tournaments.steady())
+        when = "never" if steady is None else f"{steady:g} ({low:g} to {'never' if high is None else f'{high:g}'})"
+        late = tournaments.drawn[:, n_games // 2 :].mean()
+        rows.append((name, when, f"{late:.0%}", *(f"{k / n:.0%}" for k in tournaments.preferred().tolist())))
+    return Table(
+        "Taught by",
+        ("", "games until draws are steady", "drawn in the second half", *(f"{name} preferred" for name in OPENINGS)),
+        rows,
+    )

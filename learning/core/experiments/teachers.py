@@ -1,0 +1,56 @@
+"""Perfect players of a temper: they never make a mistake, and choose among the good moves as a person might.
+
+"Good play" does not say which of several good moves is played, and what a machine learns depends on it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from games.rules.base import Game, Side
+from learning.core.opponents.base import UniformOpponent
+from learning.core.opponents.perfect import PerfectOpponent
+
+PERFECT = PerfectOpponent()
+
+
+class HabitOpponent(UniformOpponent):
+    """Of the moves that keep the best result always the first in the order of the rules."""
+
+    slug = "habit"
+    name = "Perfect, by habit"
+    summary = "Never makes a mistake, and always answers the same way."
+
+    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+        return PERFECT.replies(game, position)[:1]
+
+
+class TrapsOpponent(UniformOpponent):
+    """Of the moves that keep the best result those after which somebody who plays at random loses most often."""
+
+    slug = "traps"
+    name = "Perfect, with traps"
+    summary = "Never makes a mistake, and leaves as many chances as it can to make one."
+
+    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+        mover = game.side_to_move(position)
+        good = PERFECT.replies(game, position)
+        chances = [_chance(game, game.canonical(game.apply(position, move)), mover) for move in good]
+        return tuple(move for move, chance in zip(good, chances, strict=True) if chance > max(chances) - 1e-12)
+
+
+@cache
+def _chance(game: Game[Any, Any], position: Any, trapper: Side) -> float:
+    """How often the trapper wins from here if the other side plays at random."""
+    outcome = game.outcome(position)
+    if outcome is not None:
+        return float(outcome.winner is trapper)
+    after = {move: game.canonical(game.apply(position, move)) for move in game.legal_moves(position)}
+    if game.side_to_move(position) is trapper:
+        return max(_chance(game, after[move], trapper) for move in PERFECT.replies(game, position))
+    return sum(_chance(game, position, trapper) for position in after.values()) / len(after)
+
+
+HABIT = HabitOpponent()
+TRAPS = TrapsOpponent()

@@ -1,0 +1,89 @@
+"""Exact values over the canonical graph: sums and minima over positions instead of samples."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learning.core.kernels.jit import kernel
+
+
+@kernel
+def evaluate(
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    probability: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The chance that the first side wins, the second wins, and of a draw, from every node: ``(n_nodes, 3) float64``.
+
+    ``probability``: ``(n_edges,)``, what the side to move plays; all zero at a node where it resigns.
+    """
+    n_nodes = len(side)
+    value = np.zeros((n_nodes, 3))
+    for node in range(n_nodes - 1, -1, -1):
+        played = False
+        for edge in range(indptr[node], indptr[node + 1]):
+            p = probability[edge]
+            played = played or p > 0.0
+            after = successor[edge]
+            if after < 0:
+                value[node, -1 - after] += p
+            else:
+                for result in range(3):
+                    value[node, result] += p * value[after, result]
+        if not played:
+            value[node, 1 - side[node]] = 1.0
+    return value
+
+
+@kernel
+def best_reply(
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    probability: NDArray[np.float64],
+    machine_side: int,
+) -> NDArray[np.float64]:
+    """Like :func:`evaluate`, but the other side knows the beads and plays what is worst for the machine.
+
+    Worst is counted with a win as 1, a draw as ½ and a loss as 0; of equal replies the first.
+    """
+    n_nodes = len(side)
+    value = np.zeros((n_nodes, 3))
+    reply = np.zeros(3)
+    for node in range(n_nodes - 1, -1, -1):
+        ours = side[node] == machine_side
+        worst = 2.0
+        played = False
+        for edge in range(indptr[node], indptr[node + 1]):
+            after = successor[edge]
+            reply[:] = 0.0
+            if after < 0:
+                reply[-1 - after] = 1.0
+            else:
+                reply[:] = value[after]
+            if ours:
+                played = played or probability[edge] > 0.0
+                value[node] += probability[edge] * reply
+            else:
+                score = reply[machine_side] + 0.5 * reply[2]
+                if score < worst:
+                    worst = score
+                    value[node] = reply
+        if ours and not played:
+            value[node, 1 - machine_side] = 1.0
+    return value
+
+
+@kernel
+def visit(
+    indptr: NDArray[np.int32], successor: NDArray[np.int32], probability: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The chance that a game passes through each node: ``(n_nodes,) float64``; node 0 is the start."""
+    n_nodes = len(indptr) - 1
+    chance = np.zeros(n_nodes)
+    chance[0] = 1.0
+    for node in range(n_nodes):
+        for edge in range(indptr[node], indptr[node + 1]):
+            if successor[edge] >= 0:
+                chance[successor[edge]] += chance[node] * probability[edge]
+    return chance

@@ -1,0 +1,204 @@
+"""The rules that history gives: every preset with its name, its story and its source.
+
+Where a public program differs from its own description, both stand here: the documented rule and the rule as shipped.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from games.rules.base import Game, Side
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import (
+    BoxSet,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    InitialBy,
+    OpenBoxes,
+    Rule,
+    WhenEmpty,
+)
+
+RuleT = TypeVar("RuleT", Rule, QRule)
+
+
+@dataclass(frozen=True, slots=True)
+class Preset(Generic[RuleT]):
+    """A rule with a name, what it is in one sentence, and where it comes from."""
+
+    slug: str
+    name: str
+    summary: str
+    source: str
+    rule: RuleT
+
+
+_MATCHBOX_AI = "matchbox-ai, a TypeScript engine"
+
+_GARDNER = Rule(
+    initial=(1,),
+    win=0,
+    draw=0,
+    loss=0,
+    final_loss=FinalLoss.REMOVE,
+    only_last=True,
+    punish_previous_on_resign=True,
+    box_set=BoxSet.ALL,
+)
+_HEXAPAWN_RL = Rule(
+    initial=(1,),
+    win=3,
+    draw=0,
+    loss=-1,
+    final_win=FinalWin.SOLE,
+    final_loss=FinalLoss.REMOVE,
+    floor=1,
+    cap=100,
+    punish_previous_on_resign=True,
+    merge_symmetric_moves=False,
+    box_set=BoxSet.ALL,
+    open_boxes=OpenBoxes.WHEN_MET,
+)
+
+PRESETS: dict[str, Preset[Rule]] = {
+    preset.slug: preset
+    for preset in (
+        Preset(
+            "michie-1961",
+            "Michie 1961",
+            "Four beads of a colour in the first box, then three, two, one. An empty box resigns.",
+            "D. Michie, Trial and error (1961); Experiments on the mechanization of game-learning (1963)",
+            Rule(),
+        ),
+        Preset(
+            "michie-refill",
+            "Michie with refill",
+            "Michie's beads, but an empty box is filled again as it was at the start.",
+            "D. Michie (1961, 1963); the strongest variant for the second player by our measurement",
+            Rule(when_empty=WhenEmpty.REFILL),
+        ),
+        Preset(
+            "scroggs",
+            "Scroggs",
+            "Eight beads of a colour in the first box, then four, two, one. It can run out of beads for good.",
+            "M. Scroggs, mscroggs.co.uk/menace",
+            Rule(initial=(8, 4, 2, 1), empty_opening=EmptyOpening.STOP),
+        ),
+        Preset(
+            "matchbox-ai",
+            "Matchbox AI",
+            "Eight beads early, four in the middle, two late; an empty box plays anything.",
+            f"{_MATCHBOX_AI}, as documented",
+            Rule(
+                initial=(8, 8, 8, 4, 4, 4, 2, 2, 2),
+                initial_by=InitialBy.PLY,
+                when_empty=WhenEmpty.UNIFORM,
+                merge_symmetric_moves=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "matchbox-ai-as-shipped",
+            "Matchbox AI, as shipped",
+            "Four, three, two, one beads by the number of pieces on the board; an empty box plays anything.",
+            f"{_MATCHBOX_AI}, its source (with correct move mapping)",
+            Rule(
+                initial=(4, 4, 3, 3, 2, 2, 1, 1, 1),
+                initial_by=InitialBy.PLY,
+                when_empty=WhenEmpty.UNIFORM,
+                merge_symmetric_moves=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "go-server",
+            "Go server",
+            "Eight beads for a corner, four for an edge, two for the centre, and never fewer than one.",
+            "A Go room server for MENACE",
+            Rule(
+                initial=(8, 4, 8, 4, 2, 4, 8, 4, 8),
+                initial_by=InitialBy.CELL,
+                floor=1,
+                merge_symmetric_moves=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "apl-notebook",
+            "APL notebook",
+            "Twenty beads everywhere, three more or three fewer, and a box for every board as it lies.",
+            "An APL notebook; its table has 6,046 rows, every board with #X − #O in {0, 1}",
+            Rule(
+                initial=(20,),
+                loss=-3,
+                when_empty=WhenEmpty.UNIFORM,
+                merge_symmetric_moves=False,
+                reduce_symmetry=False,
+                box_set=BoxSet.ALL,
+            ),
+        ),
+        Preset(
+            "gardner-her",
+            "Gardner's HER",
+            "One bead of each colour. The move that lost a game is taken out for good; nothing is ever added.",
+            "M. Gardner, Mathematical games, Scientific American (March 1962)",
+            _GARDNER,
+        ),
+        Preset(
+            "gardner-her-reward",
+            "Gardner's HER with reward",
+            "As Gardner's HER, and after a win one more bead for every move played.",
+            "M. Gardner (1962), his variant that rewards as well",
+            replace(_GARDNER, win=1, only_last=False),
+        ),
+        Preset(
+            "hexapawn-rl",
+            "HexapawnRL",
+            "A move that wins becomes the only one in its box, a move that loses goes; others gain or lose beads.",
+            "HexapawnRL 1.0.0, as documented",
+            _HEXAPAWN_RL,
+        ),
+        Preset(
+            "hexapawn-rl-as-shipped",
+            "HexapawnRL, as shipped",
+            "A move that wins becomes the only one in its box, a move that loses goes; nothing else is learnt.",
+            "HexapawnRL 1.0.0, its source: what it adds to earlier moves is never stored",
+            replace(_HEXAPAWN_RL, win=0, loss=0, empty_opening=EmptyOpening.STOP),
+        ),
+    )
+}
+
+Q_PRESETS: dict[str, Preset[QRule]] = {
+    "romgon-q": Preset(
+        "romgon-q",
+        "Q-learning",
+        "A value for every move it has tried. Now and then it tries something new, less and less often.",
+        "C. Watkins, Learning from delayed rewards (1989); the constants of Romgon's rules",
+        QRule(),
+    ),
+    "romgon-q-curious": Preset(
+        "romgon-q-curious",
+        "Q-learning, curious",
+        "The same, but it begins by trying anything, and becomes serious within six hundred games.",
+        "As Q-learning; the other end of exploring is ours",
+        QRule(epsilon=1.0),
+    ),
+}
+"""Those of machines that keep values, for games whose positions are too many for boxes."""
+
+
+ALL_PRESETS: dict[str, Preset[Any]] = {**PRESETS, **Q_PRESETS}
+
+
+def presets_of(game: Game[Any, Any]) -> dict[str, Preset[Rule]] | dict[str, Preset[QRule]]:
+    """The presets that fit a game."""
+    return PRESETS if Rule.fits(game) else Q_PRESETS if QRule.fits(game) else {}
+
+
+def preset_named(slug: str) -> Preset[Rule] | Preset[QRule] | None:
+    """The preset with this slug, of whatever kind; ``None`` if there is none."""
+    return ALL_PRESETS.get(slug)
+
+
+DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
+"""Which preset a first-player and a second-player machine get when nobody says otherwise."""

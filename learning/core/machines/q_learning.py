@@ -1,0 +1,320 @@
+"""A tabular Q-learner for Romgon, readable: its rule, its key, how it chooses and how it learns.
+
+It keeps one number for an action on a board, the *value*; numbers that it does not have yet are 0. It plays either
+side, so one table serves both. Live matches and training use it as it stands. Source: C. Watkins, "Learning from
+delayed rewards" (1989); the constants, the key and the order of learning are those of docs/rules/romgon.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from typing import Any, ClassVar
+
+from games.rules.base import Game
+from games.rules.player import Random
+from games.rules.romgon.geometry import CELL, IDS, N_CELLS
+from games.rules.romgon.moves import KEPT, Move
+from games.rules.romgon.pieces import CODES, FLIPPED_BIT, TYPE_NAMES, WHITE_BIT, Board, kind_of, rotation_of
+from games.rules.romgon.rules import Position, Romgon
+from learning.core.engines.romgon.answers import legal, prospects
+from learning.core.machines.menace import Result
+from learning.core.machines.rule import RuleError
+
+OUTLOOK = 100
+"""The static value of the engine counts a hundredth: a whole rhombus less than what a game may teach."""
+_TICKETS = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class QRule:
+    """How fast values follow what happens, and how often the machine tries something else.
+
+    Raises:
+        RuleError: a field is out of range; it is named.
+    """
+
+    kind: ClassVar[str] = "q-learning"
+
+    learning_rate: float = 0.1
+    discount: float = 0.9
+    epsilon: float = 0.2
+    epsilon_decay: float = 0.995
+    epsilon_floor: float = 0.05
+    step_reward: float = 0.01
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            number, least = getattr(self, field.name), -1 if field.name == "step_reward" else 0
+            if not least <= number <= 1:
+                raise RuleError(field.name, f"must lie between {least} and 1, not {number}")
+        if self.learning_rate == 0:
+            raise RuleError("learning_rate", "0 would learn nothing")
+        if self.epsilon_floor > self.epsilon:
+            raise RuleError("epsilon_floor", f"{self.epsilon_floor} is above where epsilon begins, {self.epsilon}")
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game."""
+        return isinstance(game, Romgon)
+
+    def decayed(self, epsilon: float) -> float:
+        """The chance of exploring after one more game was learnt from."""
+        return max(self.epsilon_floor, self.epsilon_decay * epsilon)
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> QRule:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, no number or out of range; it is named.
+        """
+        known = [field.name for field in fields(cls)]
+        values = {name: value for name, value in data.items() if name != "kind"}
+        for name, value in values.items():
+            if name not in known:
+                raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(known)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+                raise RuleError(name, f"must be a number, not {value!r}")
+        return cls(**{name: float(value) for name, value in values.items()})
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return isfinite(number)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
+
+
+def pieces_key(board: Board) -> str:
+    """The pieces of a board as the key of an entry has them, such as ``0-0:swU|0-5:sbU``.
+
+    In games with turning pieces a rotation follows where it is not 0: ``1-0:twU@2``.
+    """
+    return "|".join(f"{IDS[cell]}:{_ITEM[code]}" for cell, code in enumerate(board) if code)
+
+
+def _item(code: int) -> str:
+    letters = TYPE_NAMES[kind_of(code)][0] + ("w" if code & WHITE_BIT else "b") + ("F" if code & FLIPPED_BIT else "U")
+    return letters + (f"@{rotation_of(code)}" if rotation_of(code) else "")
+
+
+_ITEM = {code: _item(code) for code in range(1, 256) if 0 < kind_of(code) < len(TYPE_NAMES)}
+
+
+def action_key(move: Move | None) -> str:
+    """The action as the key of an entry has it, ``0-0-1-1``; ``start`` without one. A turn adds ``@`` and where to."""
+    if move is None:
+        return "start"
+    return f"{IDS[move.origin]}-{IDS[move.target]}" + ("" if move.turn == KEPT else f"@{move.turn}")
+
+
+def entry_key(board: Board, move: Move | None) -> str:
+    """The key of the entry for an action on a board."""
+    return f"{action_key(move)}#{pieces_key(board)}"
+
+
+_CODE = {_item(code): code for code in CODES}
+_ACTION = re.compile(r"(\d-\d)-(\d-\d)(?:@(\d))?", re.ASCII)
+
+
+def entry_read(key: str) -> tuple[Board, Move]:
+    """The board and the action that a key is made of: the other way round of :func:`entry_key`.
+
+    Raises:
+        ValueError: it is no key, or not written as keys are.
+    """
+    action, _, pieces = key.partition("#")
+    found = _ACTION.fullmatch(action)
+    if found is None:
+        raise ValueError("a key begins with an action such as 0-0-1-1, and # after it")
+    origin, target, turn = found.groups()
+    board = bytearray(N_CELLS)
+    try:
+        move = Move(CELL[origin], CELL[target], KEPT if turn is None else int(turn))
+        for item in pieces.split("|"):
+            cell, _, piece = item.partition(":")
+            board[CELL[cell]] = _CODE[piece]
+    except KeyError as error:
+        raise ValueError(f"{ascii(error.args[0])[:20]} is no hex and no piece") from None
+    if entry_key(Board(bytes(board)), move) != key:
+        raise ValueError("pieces stand in the order of the hexes, each once, and a rotation of 0 is left out")
+    return Board(bytes(board)), move
+
+
+Fetch = Callable[[Sequence[str]], Mapping[str, float]]
+"""The values that are stored for these keys; keys that have none are left out."""
+
+
+class Values:
+    """Values by key: fetched when first asked for, and no more of them than that. ``touched`` are those set since.
+
+    Args:
+        fetch: reads what is stored.
+    """
+
+    def __init__(self, fetch: Fetch = lambda keys: {}) -> None:
+        self._fetch = fetch
+        self._values: dict[str, float] = {}
+        self.touched: dict[str, tuple[float, int]] = {}
+        """The value before the first change, and how many changes there were, by key."""
+
+    def need(self, keys: Iterable[str]) -> None:
+        """Read these keys in one go, those that are not known yet."""
+        missing = [key for key in dict.fromkeys(keys) if key not in self._values]
+        if missing:
+            found = self._fetch(missing)
+            self._values.update((key, found.get(key, 0.0)) for key in missing)
+
+    def __getitem__(self, key: str) -> float:
+        if key not in self._values:
+            self.need((key,))
+        return self._values[key]
+
+    def __setitem__(self, key: str, value: float) -> None:
+        before = self[key]
+        first, n = self.touched.get(key, (before, 0))
+        self.touched[key] = first, n + 1
+        self._values[key] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A legal action as the machine sees it; it prefers the greatest ``total``."""
+
+    move: Move
+    key: str
+    value: float
+    """What it has learnt of the action here, Q."""
+    outlook: float
+    """The static value after the action, for whoever acts: E, of which a hundredth counts."""
+
+    @property
+    def total(self) -> float:
+        """Q + E/100."""
+        return self.value + self.outlook / OUTLOOK
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice: the entry of the action played, and those of every action that could have been."""
+
+    key: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the machine plays, out of what, and whether it only tried something."""
+
+    candidates: tuple[Candidate, ...]
+    index: int
+    explored: bool
+
+    @property
+    def move(self) -> Move:
+        """The action."""
+        return self.candidates[self.index].move
+
+    @property
+    def decision(self) -> Decision:
+        """What has to be known of the choice to learn from it."""
+        return Decision(self.candidates[self.index].key, tuple(one.key for one in self.candidates))
+
+
+def _best(candidates: tuple[Candidate, ...]) -> Chosen:
+    best = max(range(len(candidates)), key=lambda index: candidates[index].total)
+    return Chosen(candidates, best, explored=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueStep:
+    """What a decision did to the value of its entry."""
+
+    key: str
+    before: float
+    after: float
+
+
+class QLearner:
+    """A machine that keeps values, on either side.
+
+    Args:
+        game: the rules, with their options.
+        rule: how it learns.
+        values: its table. Changed in place.
+        epsilon: the chance that it tries anything; changes with every game learnt from.
+        learns: whether it changes; a frozen machine plays as it stands.
+    """
+
+    def __init__(
+        self, game: Romgon, rule: QRule, values: Values, epsilon: float | None = None, *, learns: bool = True
+    ) -> None:
+        self.game = game
+        self.rule = rule
+        self.values = values
+        self.epsilon = rule.epsilon if epsilon is None else epsilon
+        self.learns = learns
+
+    def candidates(self, position: Position) -> tuple[Candidate, ...]:
+        """Every legal action of a position that is not terminal, in canonical order."""
+        pieces = pieces_key(position.board)
+        ahead = prospects(position.board, position.side, self.game.options)
+        keys = [f"{action_key(move)}#{pieces}" for move, _ in ahead]
+        self.values.need(keys)
+        return tuple(Candidate(move, key, self.values[key], e) for (move, e), key in zip(ahead, keys, strict=True))
+
+    def keys(self, position: Position) -> tuple[str, ...]:
+        """The keys of every legal action, in canonical order; nothing is read."""
+        pieces = pieces_key(position.board)
+        actions = legal(position.board, position.side, self.game.options)
+        return tuple(f"{action_key(move)}#{pieces}" for move in actions)
+
+    def choose(self, position: Position, rng: Random) -> Chosen:
+        """What to play: with chance ε anything, each equally likely, else the greatest Q + E/100, ties canonically.
+
+        Takes one random word, two where it explores.
+        """
+        candidates = self.candidates(position)
+        if rng.below(_TICKETS) < self.epsilon * _TICKETS:
+            return Chosen(candidates, rng.below(len(candidates)), explored=True)
+        return _best(candidates)
+
+    def best(self, position: Position) -> Chosen | None:
+        """What it thinks best, ties canonically; ``None`` where there is no legal action."""
+        candidates = self.candidates(position)
+        return _best(candidates) if candidates else None
+
+    def follow(self, position: Position, move: Move) -> Chosen:
+        """What the machine remembers of a move that somebody else has made for it."""
+        candidates = self.candidates(position)
+        return Chosen(candidates, [one.move for one in candidates].index(move), explored=False)
+
+    def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep]:
+        """Learn from a finished game: its own decisions in order of play; what became of each entry.
+
+        ``Q(d) += rate · (r + discount · M − Q(d))``, where r is 1, 0 or −1 for the last decision and the step reward
+        for all others, and M the greatest Q of all that could be played at the next decision, as it stands by then.
+        Afterwards ε has decayed once.
+        """
+        if not self.learns:
+            return []
+        rule, steps = self.rule, []
+        end = {Result.WIN: 1.0, Result.DRAW: 0.0, Result.LOSS: -1.0}[result]
+        self.values.need(key for decision in decisions for key in decision.keys)
+        for index, decision in enumerate(decisions):
+            before = self.values[decision.key]
+            is_last = index == len(decisions) - 1
+            ahead = 0.0 if is_last else max(self.values[key] for key in decisions[index + 1].keys)
+            reward = end if is_last else rule.step_reward
+            after = before + rule.learning_rate * (reward + rule.discount * ahead - before)
+            self.values[decision.key] = after
+            steps.append(ValueStep(decision.key, before, after))
+        self.epsilon = rule.decayed(self.epsilon)
+        return steps

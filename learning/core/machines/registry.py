@@ -1,0 +1,115 @@
+"""The kinds of machine there are, and the machines of the house, which a new site trains at its first start.
+
+A new kind is a module beside this one and a line in ``RULES``; a new machine of the house is an entry in ``HOUSE``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from games.rules.base import Side
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import Rule, RuleError
+
+AnyRule = Rule | QRule
+
+RULES: dict[str, type[Rule] | type[QRule]] = {rule.kind: rule for rule in (Rule, QRule)}
+"""By kind. Which kind of learner a machine is follows from its rule; one that does not say keeps beads in boxes."""
+
+
+def rule_read(data: object) -> AnyRule:
+    """The rule that a JSON object describes, of the kind that it names.
+
+    Raises:
+        RuleError: there is no such kind, or a field is wrong; it is named.
+    """
+    if not isinstance(data, Mapping):
+        raise RuleError("rule", "must be an object with named fields")
+    kind = data.get("kind", Rule.kind)
+    if not isinstance(kind, str) or kind not in RULES:
+        raise RuleError("kind", f"must be one of {', '.join(RULES)}, not {kind!r}")
+    if kind == Rule.kind:
+        data = {name: value for name, value in data.items() if name != "kind"}
+    return RULES[kind].from_json(data)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseMachine:
+    """A machine that belongs to the site, and the training it starts life with."""
+
+    slug: str
+    name: str
+    description: str
+    game: str
+    side: Side | None
+    """``None``: either."""
+    preset: str
+    opponent: str
+    n_games: int
+    seed: int
+
+
+HOUSE: tuple[HouseMachine, ...] = (
+    HouseMachine(
+        slug="menace-first",
+        name="MENACE",
+        description="Donald Michie's machine of 1961: 304 matchboxes that begin the game.",
+        game="noughts-and-crosses",
+        side=Side.FIRST,
+        preset="michie-1961",
+        opponent="random",
+        n_games=50_000,
+        seed=1961,
+    ),
+    HouseMachine(
+        slug="menace-second",
+        name="MENACE the Second",
+        description="The same idea for the other side: 289 matchboxes that answer your first move.",
+        game="noughts-and-crosses",
+        side=Side.SECOND,
+        preset="michie-refill",
+        opponent="perfect",
+        n_games=50_000,
+        seed=1963,
+    ),
+    # HER is made to be watched while she learns: after a few games she still loses, and after a hundred no more.
+    HouseMachine(
+        slug="her",
+        name="HER",
+        description="Martin Gardner's Hexapawn Educable Robot of 1962. Beat her and see which bead she loses for it.",
+        game="hexapawn",
+        side=Side.SECOND,
+        preset="gardner-her",
+        opponent="random",
+        n_games=20,
+        seed=1962,
+    ),
+    # Whoever begins is beaten by good play, so the first player gets a rule that never runs out of beads for good.
+    HouseMachine(
+        slug="him",
+        name="HIM",
+        description="The robot for the other side: 18 matchboxes that begin the game, and forgive more than HER.",
+        game="hexapawn",
+        side=Side.FIRST,
+        preset="michie-refill",
+        opponent="random",
+        n_games=20,
+        seed=1962,
+    ),
+    # Its games are long: so many take a few seconds, and so does trying it out.
+    HouseMachine(
+        slug="romgon-q",
+        name="Q",
+        description="It keeps a value for every move it has tried, on either side, and learns from every game.",
+        game="romgon",
+        side=None,
+        preset="romgon-q",
+        opponent="easy",
+        n_games=100,
+        seed=1989,
+    ),
+)
+
+
+def house_machine(game: str, side: Side) -> HouseMachine | None:
+    """The house's machine for a side of a game, if there is one."""
+    return next((one for one in HOUSE if one.game == game and one.side in (side, None)), None)

@@ -1,0 +1,70 @@
+"""Two players that do not learn, each a frozen memory or a fixed opponent: games between them, and the exact result.
+
+Both are tables of chances on the same graph, so one loop plays any two of them, and the games are samples of exactly
+that whose expectation stands beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from games.rules.base import Game
+from learning.core.kernels.contest import play_policies
+from learning.core.kernels.exact import evaluate
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.base import Opponent
+from learning.core.training.memory import Memory
+from learning.core.training.strength import Floats, machine_policy, opponent_policy, readable_machine, readable_policy
+from learning.core.training.tables import Graph, graph_compile
+
+Player = Memory | Opponent
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Games won by the first side, drawn, and won by the second; and the exact chances of the three, if known."""
+
+    first_wins: int
+    draws: int
+    second_wins: int
+    expected: tuple[float, float, float] | None
+
+
+def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
+    """Play ``n_games`` between two players; ``rng`` goes on, the players stay as they are.
+
+    Raises:
+        ValueError: a memory plays the other side, or the game is too large for a table.
+    """
+    for player, side in ((first, 0), (second, 1)):
+        if isinstance(player, Memory) and player.table.cabinet.side != side:
+            raise ValueError(f"a machine that plays side {1 - side} cannot sit on side {side}")
+    graph = graph_compile(game, reduced=all(_reduced(player) for player in (first, second)))
+    edge_side = np.repeat(graph.side, np.diff(graph.indptr))
+    policy = np.where(edge_side == 0, _policy(graph, first), _policy(graph, second))
+    value = evaluate(graph.indptr, graph.successor, graph.side, policy)[0]
+    words, tally = rng.to_array(), np.zeros(3, np.int64)
+    play_policies(n_games, graph.indptr, graph.successor, graph.side, policy, words, tally)
+    rng.set_array(words)
+    return Contest(
+        first_wins=int(tally[0]),
+        draws=int(tally[2]),
+        second_wins=int(tally[1]),
+        expected=(float(value[0]), float(value[2]), float(value[1])),
+    )
+
+
+def _reduced(player: Player) -> bool:
+    """Whether the player sees boards up to symmetry; a fixed opponent does not mind."""
+    return not isinstance(player, Memory) or player.table.graph.reduced
+
+
+def _policy(graph: Graph, player: Player) -> Floats:
+    if not isinstance(player, Memory):
+        return opponent_policy(graph.game, player, reduced=graph.reduced)
+    if player.table.graph is graph:
+        return machine_policy(player)
+    return readable_policy(graph, readable_machine(player))

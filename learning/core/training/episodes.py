@@ -1,0 +1,101 @@
+"""The readable training loop: the oracle of the kernels, and the loop for games too large for a table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from games.rules.player import Random
+from learning.core.machines.menace import Draw, Menace, Result
+from learning.core.opponents.base import Opponent
+
+
+@dataclass(slots=True)
+class Tally:
+    """Games of a machine by result."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    def add(self, result: Result) -> None:
+        """Count one more game."""
+        match result:
+            case Result.WIN:
+                self.wins += 1
+            case Result.DRAW:
+                self.draws += 1
+            case Result.LOSS:
+                self.losses += 1
+
+    def mirrored(self) -> "Tally":
+        """The same games for the other side."""
+        return Tally(wins=self.losses, draws=self.draws, losses=self.wins)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """These games and those."""
+        return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
+    @property
+    def games(self) -> int:
+        """All games."""
+        return self.wins + self.draws + self.losses
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One training game of a machine: what it was for it, whether it gave up, and the draws that led to moves."""
+
+    result: Result
+    resigned: bool
+    draws: tuple[Draw, ...]
+
+
+def play_episode(learner: Menace, opponent: Opponent | Menace, rng: Random) -> tuple[Episode, Episode]:
+    """One game from the start, nothing learnt yet: the learner's episode and the opponent's.
+
+    With symmetry reduced the game is played on canonical positions, where it does not matter which member of a
+    slot's class is played: all lead to the same canonical position, and no random word is spent on it.
+    """
+    game = learner.game
+    fold = learner.cabinet.box_position
+    draws: tuple[list[Draw], list[Draw]] = ([], [])
+    position = fold(game.initial_position())
+    resigned: Any = None
+    while (outcome := game.outcome(position)) is None and resigned is None:
+        side = game.side_to_move(position)
+        player = learner if side is learner.side else opponent
+        if isinstance(player, Opponent):
+            move = player.choose(game, position, rng)
+        elif not player.cabinet.has_box(position):
+            (move,) = game.legal_moves(position)
+        else:
+            draw = player.draw(position, rng)
+            if draw.slot is None:
+                resigned = side
+                break
+            draws[side].append(draw)
+            move = player.cabinet.printed_moves(player.cabinet.box_position(position))[draw.slot]
+        position = fold(game.apply(position, move))
+
+    def episode(player_side: Any) -> Episode:
+        if resigned is None:
+            assert outcome is not None
+            result = Result.of(outcome, player_side)
+        else:
+            result = Result.LOSS if player_side is resigned else Result.WIN
+        return Episode(result, resigned is player_side, tuple(draws[player_side]))
+
+    return episode(learner.side), episode(learner.side.other)
+
+
+def train_episodes(learner: Menace, opponent: Opponent | Menace, n_games: int, rng: Random) -> Tally:
+    """Play and learn ``n_games``; the opponent learns too if it is a machine that does. Returns the learner's tally."""
+    if isinstance(opponent, Menace) and opponent.rule.reduce_symmetry != learner.rule.reduce_symmetry:
+        raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
+    tally = Tally()
+    for _ in range(n_games):
+        episode, other = play_episode(learner, opponent, rng)
+        learner.restock(episode.draws, episode.result, resigned=episode.resigned)
+        if isinstance(opponent, Menace):
+            opponent.restock(other.draws, other.result, resigned=other.resigned)
+        tally.add(episode.result)
+    return tally

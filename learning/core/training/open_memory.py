@@ -1,0 +1,119 @@
+"""The memory of a machine whose boxes cannot all be listed: fetched and opened as they are met.
+
+The readable loop learns on it, for games too large for a table. It does what
+:class:`~learning.core.training.memory.Memory` does for the compiled ones, for so many boxes as a chunk of training
+touches.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap, Counter
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
+
+from games.rules.base import Game, Side
+from games.rules.player import Random
+from learning.core.machines.menace import Menace, Result
+from learning.core.machines.rule import Rule
+from learning.core.opponents.base import Opponent
+from learning.core.training.episodes import Episode, Tally, play_episode
+from learning.core.training.memory import TouchedBox
+from learning.core.training.sampled import Sampled, sample
+
+Fetch = Callable[[str], tuple[Sequence[int], Sequence[int]] | None]
+"""Beads and draws of the box of a position as they are stored, ``None`` if it was never opened."""
+
+
+class FetchedBoxes(MutableMapping[str, list[int]]):
+    """Beads by position; a box is fetched when it is first asked for."""
+
+    def __init__(self, fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._beads: dict[str, list[int] | None] = {}
+        self.stored: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def __getitem__(self, key: str) -> list[int]:
+        if key not in self._beads:
+            row = self._fetch(key)
+            if row is not None:
+                self.stored[key] = tuple(row[0]), tuple(row[1])
+            self._beads[key] = None if row is None else list(row[0])
+        beads = self._beads[key]
+        if beads is None:
+            raise KeyError(key)
+        return beads
+
+    def __setitem__(self, key: str, beads: list[int]) -> None:
+        self._beads[key] = beads
+
+    def __delitem__(self, key: str) -> None:
+        del self._beads[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, beads in self._beads.items() if beads is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass
+class OpenMemory:
+    """A readable machine on fetched boxes, and how often each slot was played since."""
+
+    machine: Menace
+    boxes: FetchedBoxes
+    played: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    @classmethod
+    def load(cls, game: Game[object, object], side: Side, rule: Rule, fetch: Fetch, n_removed: int = 0) -> OpenMemory:
+        """The memory behind ``fetch``, none of it read yet."""
+        boxes = FetchedBoxes(fetch)
+        return cls(Menace(game, side, rule, boxes, n_removed), boxes)
+
+    @property
+    def n_removed(self) -> int:
+        """Slots taken out of play so far."""
+        return self.machine.n_removed
+
+    def learn(self, episode: Episode) -> None:
+        """Take the lesson of one game, if the machine learns."""
+        if self.machine.learns:
+            self.machine.restock(episode.draws, episode.result, resigned=episode.resigned)
+            self.played.update((draw.box, draw.slot) for draw in episode.draws if draw.slot is not None)
+
+    def touched(self) -> list[TouchedBox]:
+        """The boxes whose beads or draws differ from those stored, by position; a box first met is one of them."""
+        found = []
+        for key in sorted(self.boxes):
+            beads = self.boxes[key]
+            initial = self.machine.cabinet.initial_beads(self.machine.game.decode(key))
+            before, draws = self.boxes.stored.get(key, (tuple(initial), (0,) * len(beads)))
+            after = [n + self.played[key, slot] for slot, n in enumerate(draws)]
+            if key not in self.boxes.stored or tuple(beads) != before or tuple(after) != draws:
+                deltas = [b - a for a, b in zip(before, beads, strict=True)]
+                found.append(TouchedBox(key, initial, list(beads), after, deltas))
+        return found
+
+    def sample(self, opponent: Opponent, n_games: int, rng: Random) -> Sampled:
+        """What comes of games against a fixed opponent in which nothing is learnt; no box is opened for good."""
+        machine = self.machine
+        boxes = ChainMap[str, list[int]]({}, self.boxes)
+        frozen = Menace(machine.game, machine.side, machine.rule, boxes, learns=False)
+
+        def play() -> Result:
+            return play_episode(frozen, opponent, rng)[0].result
+
+        return sample(play, n_games)
+
+
+def train_open(learner: OpenMemory, opponent: Opponent | OpenMemory, n_games: int, rng: Random) -> Tally:
+    """Play and learn ``n_games`` by the readable loop; the learner's tally. Both memories are updated in place."""
+    tally = Tally()
+    other = opponent.machine if isinstance(opponent, OpenMemory) else opponent
+    for _ in range(n_games):
+        episode, others = play_episode(learner.machine, other, rng)
+        learner.learn(episode)
+        if isinstance(opponent, OpenMemory):
+            opponent.learn(others)
+        tally.add(episode.result)
+    return tally

@@ -1,0 +1,115 @@
+"""Training of machines that keep values: the loop, and what it leaves to be stored.
+
+A coin decides in every game which side the learner plays. The whole randomness of a run is its random source, and ε
+and the values are the machine's: a run taken up again goes on as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from games.rules.base import Side
+from games.rules.player import Random
+from games.rules.romgon.rules import Romgon
+from learning.core.machines.menace import Result
+from learning.core.machines.q_learning import Decision, Fetch, QLearner, QRule, Values
+from learning.core.opponents.base import Opponent
+from learning.core.training.episodes import Tally
+from learning.core.training.sampled import Sampled, sample
+
+Mover = Callable[[Any, Random], Any]
+"""What somebody plays in a position that is not terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedValue:
+    """An entry that has changed, as it is to be stored; ``visits`` are those since it was read."""
+
+    key: str
+    before: float
+    after: float
+    visits: int
+
+
+@dataclass
+class QMemory:
+    """A readable machine on fetched values."""
+
+    machine: QLearner
+
+    @classmethod
+    def load(cls, game: Romgon, rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
+        """The memory behind ``fetch``, none of it read yet."""
+        return cls(QLearner(game, rule, Values(fetch), epsilon))
+
+    @property
+    def epsilon(self) -> float:
+        """The chance of exploring, as it has become."""
+        return self.machine.epsilon
+
+    def touched(self) -> list[TouchedValue]:
+        """The entries that were learnt, by key."""
+        values = self.machine.values
+        return [
+            TouchedValue(key, before, values[key], visits) for key, (before, visits) in sorted(values.touched.items())
+        ]
+
+    def sample(self, opponent: Opponent, n_games: int, rng: Random) -> Sampled:
+        """What comes of games against a fixed opponent, each side in turn, in which it plays as ever."""
+        sides = iter(range(n_games))
+
+        def play() -> Result:
+            side = Side(next(sides) % 2)
+            movers = {side: _noting(self.machine, []), side.other: mover_of(self.machine.game, opponent)}
+            return game_played(self.machine.game, movers, rng)[side]
+
+        return sample(play, n_games)
+
+
+def train_values(
+    learner: QMemory, opponent: Opponent | QMemory, n_games: int, rng: Random, *, opponent_learns: bool = False
+) -> Tally:
+    """Play and learn ``n_games``; the learner's tally. Both memories are updated in place.
+
+    The opponent may be the very same memory: then the machine plays itself, and with ``opponent_learns`` it learns
+    from both seats, from its own as the learner first.
+    """
+    tally, game = Tally(), learner.machine.game
+    for _ in range(n_games):
+        side = Side(rng.below(2))
+        seats: dict[Side, list[Decision]] = {Side.FIRST: [], Side.SECOND: []}
+        movers = {side: _noting(learner.machine, seats[side])}
+        if isinstance(opponent, QMemory):
+            movers[side.other] = _noting(opponent.machine, seats[side.other])
+        else:
+            movers[side.other] = mover_of(game, opponent)
+        results = game_played(game, movers, rng)
+        learner.machine.learn(seats[side], results[side])
+        if isinstance(opponent, QMemory) and opponent_learns:
+            opponent.machine.learn(seats[side.other], results[side.other])
+        tally.add(results[side])
+    return tally
+
+
+def game_played(game: Romgon, movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:
+    """One game from the start; what it was for each side."""
+    position = game.initial_position()
+    while (outcome := game.outcome(position)) is None:
+        position = game.apply(position, movers[position.side](position, rng))
+    return {side: Result.of(outcome, side) for side in Side}
+
+
+def mover_of(game: Romgon, opponent: Opponent) -> Mover:
+    """A fixed opponent as it moves."""
+    return lambda position, rng: opponent.choose(game, position, rng)
+
+
+def _noting(machine: QLearner, decisions: list[Decision]) -> Mover:
+    def move(position: Any, rng: Random) -> Any:
+        chosen = machine.choose(position, rng)
+        decisions.append(chosen.decision)
+        return chosen.move
+
+    return move

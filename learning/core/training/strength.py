@@ -1,0 +1,142 @@
+"""Exact strength: a policy is a table, so its results are sums over the game's positions, not samples.
+
+``v(p) = Σ_m π(m|p) · v(p·m)``, to floating point (1e-12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from games.rules.base import Game, Side
+from learning.core.kernels.exact import best_reply, evaluate, visit
+from learning.core.machines.menace import Menace
+from learning.core.machines.rule import WhenEmpty
+from learning.core.opponents.base import Opponent, UniformOpponent
+from learning.core.training.memory import Memory
+from learning.core.training.tables import Graph, graph_compile
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Chances of a win, a draw and a loss; they sum to 1."""
+
+    win: float
+    draw: float
+    loss: float
+
+    @property
+    def score(self) -> float:
+        """Expected points: a win is 1, a draw ½."""
+        return self.win + self.draw / 2
+
+
+@cache
+def opponent_policy(game: Game[Any, Any], opponent: Opponent, *, reduced: bool) -> Floats:
+    """``(n_edges,)``: what the opponent plays at every node, whichever side moves there. Do not change it."""
+    graph = graph_compile(game, reduced=reduced)
+    assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
+    policy = np.zeros(len(graph.successor))
+    for node, position in enumerate(graph.positions):
+        legal, replies = game.legal_moves(position), opponent.replies(game, position)
+        for move in replies:
+            policy[graph.indptr[node] + legal.index(move)] += 1.0 / len(replies)
+    return policy
+
+
+def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
+    """``(n_edges,)``: what the machine plays at every node where it moves, zero elsewhere."""
+    table, rule = memory.table, memory.table.cabinet.rule
+    graph = table.graph
+    weights = memory.beads.astype(np.float64)
+    empty = memory.totals == 0
+    slot_empty = empty[table.slot_box]
+    refilled = slot_empty & table.refills[table.slot_box]
+    weights[refilled] = table.initial[refilled]
+    if greedy:
+        fullest = np.maximum.reduceat(weights, table.slot_indptr[:-1])
+        weights = ((weights == fullest[table.slot_box]) & (weights > 0)).astype(np.float64)
+    if rule.when_empty is WhenEmpty.UNIFORM:
+        weights[slot_empty] = table.slot_size[slot_empty]
+    totals = np.add.reduceat(weights, table.slot_indptr[:-1])
+    share = np.divide(weights, totals[table.slot_box], out=np.zeros_like(weights), where=totals[table.slot_box] > 0)
+    policy = np.zeros(len(graph.successor))
+    # Every member of a merged slot leads to the same node, so the whole share may lie on one of them.
+    policy[table.slot_edge] = share
+    forced = np.flatnonzero((graph.side == table.cabinet.side) & (table.node_box < 0))
+    policy[graph.indptr[forced]] = 1.0
+    return policy
+
+
+def readable_policy(graph: Graph, machine: Menace) -> Floats:
+    """The same as :func:`machine_policy` on any graph of the game, by asking the readable machine at every node."""
+    policy = np.zeros(len(graph.successor))
+    for node, position in enumerate(graph.positions):
+        if graph.side[node] == machine.side:
+            chances = machine.policy(position)
+            policy[graph.indptr[node] : graph.indptr[node + 1]] = [
+                chances[move] for move in graph.game.legal_moves(position)
+            ]
+    return policy
+
+
+def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Expected:
+    """What the policy ``ours`` of ``side`` can expect against ``theirs`` (both ``(n_edges,)``)."""
+    value = evaluate(graph.indptr, graph.successor, graph.side, _joined(graph, side, ours, theirs))
+    return _of_side(value[0], side)
+
+
+def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Expected:
+    """The machine's exact results against a fixed opponent."""
+    cabinet, graph = memory.table.cabinet, memory.table.graph
+    theirs = opponent_policy(cabinet.game, opponent, reduced=graph.reduced)
+    return expected(graph, cabinet.side, machine_policy(memory, greedy=greedy), theirs)
+
+
+def against_machine(memory: Memory, other: Memory) -> Expected:
+    """The machine's exact results against another machine of the other side, whatever symmetry either sees."""
+    cabinet, graph = memory.table.cabinet, memory.table.graph
+    if other.table.graph is graph:
+        return expected(graph, cabinet.side, machine_policy(memory), machine_policy(other))
+    raw = graph_compile(cabinet.game, reduced=False)
+    ours, theirs = (readable_policy(raw, readable_machine(m)) for m in (memory, other))
+    return expected(raw, cabinet.side, ours, theirs)
+
+
+def worst_case(memory: Memory, *, greedy: bool = False) -> Expected:
+    """The machine's exact results against the best reply, which knows its beads."""
+    graph, side = memory.table.graph, memory.table.cabinet.side
+    policy = machine_policy(memory, greedy=greedy)
+    return _of_side(best_reply(graph.indptr, graph.successor, graph.side, policy, int(side))[0], side)
+
+
+def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
+    """``(n_boxes,)``: the chance that a game against the opponent opens each box."""
+    table, graph = memory.table, memory.table.graph
+    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
+    policy = _joined(graph, table.cabinet.side, machine_policy(memory), theirs)
+    return visit(graph.indptr, graph.successor, policy)[table.node_box >= 0]
+
+
+def _joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
+    edge_side = np.repeat(graph.side, np.diff(graph.indptr))
+    return np.where(edge_side == side, ours, theirs)
+
+
+def _of_side(value: Floats, side: Side) -> Expected:
+    return Expected(win=float(value[side]), draw=float(value[2]), loss=float(value[side.other]))
+
+
+def readable_machine(memory: Memory) -> Menace:
+    """The same machine, readable; an independent copy."""
+    cabinet = memory.table.cabinet
+    boxes = {
+        key: [int(count) for count in memory.beads[memory.slots(box)]] for box, key in enumerate(memory.table.keys)
+    }
+    return Menace(cabinet.game, cabinet.side, cabinet.rule, boxes)
