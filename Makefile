@@ -10,6 +10,8 @@ SITE := .venv/site-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(call sum,tests/requirements.txt)
 CHROMIUM ?= chromium
+# Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
+DRIVER ?= $(BIN)/python -m playwright --version
 UPLOT := 1.6.32
 # Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
 PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp://mail.example \
@@ -19,7 +21,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bench lint format types lock vendor chromium
+.PHONY: help run test check bare bench lint format types lock vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -27,19 +29,28 @@ help: ## list these commands
 run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
 	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.supervisor
 
-test: $(DEV) $(SERVERS) chromium ## the whole suite, with its own servers and a browser
+test: $(DEV) $(SERVERS) browser ## the whole suite, with its own servers and a browser
 	@$(BIN)/python -m pytest -m "not e2e" -n 2 --dist loadfile
-	@if command -v $(CHROMIUM) >/dev/null; then \
-		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 --dist worksteal; \
-	else \
+	@$(MAKE) --no-print-directory test-browser
+
+test-browser: $(DEV) $(SERVERS)
+	@if ! command -v $(CHROMIUM) >/dev/null; then \
 		echo "The browser tests did not run: there is no Chromium. Install it, or name it, as in CHROMIUM=/path make test."; \
 		test -z "$$CI"; \
+	elif ! $(DRIVER) >/dev/null 2>&1; then \
+		echo "The browser tests did not run: Playwright's driver does not start. On Debian, apt install libatomic1."; \
+		test -z "$$CI"; \
+	else \
+		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 --dist worksteal; \
 	fi
 
 check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
 	@$(BIN)/lint-imports --no-logo
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+
+bare: | .venv/bin/python ## make run and make test in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
+	@tests/bare.sh
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
@@ -89,9 +100,10 @@ $(SERVERS): | .venv/bin/python
 		else echo "No private PostgreSQL and Valkey could be installed; looking for others."; fi
 
 # Playwright brings no browser that we could pin, so the tests use Debian's, and install it where they may.
-chromium:
-	@if ! command -v $(CHROMIUM) >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing Chromium for the browser tests..."; \
-		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } \
+browser: $(DEV)
+	@missing=$$(command -v $(CHROMIUM) >/dev/null || echo chromium; $(DRIVER) >/dev/null 2>&1 || echo libatomic1); \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing for the browser tests:" $$missing; \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $$missing; } \
 			>/dev/null || true; \
 	fi

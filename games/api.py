@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.middleware.csrf import get_token
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games import services
+from games import exceptions, services
 from games.authentication import ScopePermission, scope_require
-from games.identity import GUEST_KEY, person_of
+from games.identity import GUEST_KEY, address_of, guest_seated, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
 from games.selectors import game_view, room_positions
@@ -21,13 +25,16 @@ from games.serializers import (
     MoveSerializer,
     PositionsQuerySerializer,
     PositionsSerializer,
+    RefusalSerializer,
     ResetSerializer,
     RoomCreateSerializer,
     SeatedSerializer,
     SeatSerializer,
     StepSerializer,
     parse_room,
+    refusals,
 )
+from games.throttles import Guesses
 
 _STATE = {200: {"type": "object", "description": "The state: docs/protocol.md."}}
 _TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="Proves whose seat it is.")
@@ -40,6 +47,32 @@ class PublicView(APIView):
     needs_scope = "play"
 
 
+class RoomCodeView(PublicView):
+    """An endpoint of a room by its code. A code that is wrong is a guess, and counts as one."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse who has guessed too often."""
+        super().initial(request, *args, **kwargs)
+        Guesses(request, request.user.pk).require(
+            kwargs["code"], lambda: _person(request, kwargs["code"], _body(request))
+        )
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Count a guess."""
+        if isinstance(exc, exceptions.RoomNotFoundError):
+            Guesses(self.request, self.request.user.pk).count()
+        return super().handle_exception(exc)
+
+
+def _body(request: Request) -> dict[str, Any]:
+    """As much of the body as tells whose seat it is."""
+    try:
+        token = request.data.get("seat_token") if isinstance(request.data, dict) else None
+    except APIException:
+        return {}
+    return {"seat_token": token} if isinstance(token, str) else {}
+
+
 def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
     serializer = serializer_class(data=request.data)
     serializer.is_valid(raise_exception=True)
@@ -47,14 +80,32 @@ def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
     return data
 
 
-def _person(request: Request, data: dict[str, Any] | None = None) -> services.Person:
-    """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing."""
-    token = (data or {}).get("seat_token") or request.headers.get("X-Seat-Token", "")
+def _person(request: Request, code: str = "", data: dict[str, Any] | None = None) -> services.Person:
+    """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing.
+
+    REST framework checks the CSRF token of accounts only, and a guest's session holds seats as well. A seat token that
+    proves a seat in this room speaks for itself: it needs no CSRF token, and the guest's session does not count.
+    """
+    token = ((data or {}).get("seat_token") or request.headers.get("X-Seat-Token", ""))[:100]
     session = request._request.session if request.auth is None else None
-    # REST framework does this for accounts only, and a guest's session holds seats as well.
-    if not token and session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
-        SessionAuthentication().enforce_csrf(request)
-    return person_of(request.user, session, token[:100])
+    if session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
+        if token and services.room_is_of(code=code, person=services.Person(token=token)):
+            session = None
+        else:
+            SessionAuthentication().enforce_csrf(request)
+    return person_of(request.user, session, token, address_of(request))
+
+
+@contextmanager
+def _newcomer(request: Request, code: str = "") -> Iterator[services.Person]:
+    """Who takes a seat in this block: a guest gets a number in the session, and the cookie to play on with it."""
+    person = _person(request, code)
+    if request.auth is not None or person.user_id is not None:
+        yield person
+        return
+    get_token(request._request)
+    with guest_seated(request._request, person) as guest:
+        yield guest
 
 
 def _seated(seated: services.Seated, status: int) -> Response:
@@ -90,26 +141,31 @@ class GameView(PublicView):
 class RoomListView(PublicView):
     """Opens rooms."""
 
-    @extend_schema(request=RoomCreateSerializer, responses={201: SeatedSerializer})
+    @extend_schema(
+        request=RoomCreateSerializer,
+        # Of machines, which sit down by themselves: who is not there, and who plays the other side. And too many rooms.
+        responses={201: SeatedSerializer, 404: RefusalSerializer, 409: RefusalSerializer},
+    )
     def post(self, request: Request) -> Response:
         """Open a room and take a seat in it: the first side if you do not say; or host an exhibition in it."""
         asked = parse_room(request.data)
         if asked["takes_over"] and not asked["fresh"]:
             scope_require(request, "train")
-        seated = services.room_create(person=_person(request), **asked)
+        with _newcomer(request) as person:
+            seated = services.room_create(person=person, **asked)
         return _seated(seated, 201)
 
 
-class RoomView(PublicView):
+class RoomView(RoomCodeView):
     """The state of a room."""
 
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str) -> Response:
         """The state, for anybody who has the code."""
-        return Response(services.room_look(code=code))
+        return Response(services.room_look(code=code, person=_person(request)))
 
 
-class RoomPositionsView(PublicView):
+class RoomPositionsView(RoomCodeView):
     """The boards of the match that is being played, or was played last."""
 
     @extend_schema(parameters=[PositionsQuerySerializer], responses=PositionsSerializer)
@@ -120,52 +176,84 @@ class RoomPositionsView(PublicView):
         return Response(room_positions(code, **query.validated_data))
 
 
-class RoomJoinView(PublicView):
+class RoomJoinView(RoomCodeView):
     """Takes the free seat."""
 
-    @extend_schema(request=None, responses={200: SeatedSerializer})
+    @extend_schema(request=None, responses={200: SeatedSerializer, **refusals(exceptions.RoomFullError)})
     def post(self, request: Request, code: str) -> Response:
         """Take the free seat; 409 when both are taken."""
-        return _seated(services.room_join(code=code, person=_person(request)), 200)
+        with _newcomer(request, code) as person:
+            seated = services.room_join(code=code, person=person)
+        return _seated(seated, 200)
 
 
-class RoomMoveView(PublicView):
+class RoomMoveView(RoomCodeView):
     """Plays a move."""
 
-    @extend_schema(request=MoveSerializer, responses=_STATE, parameters=[_TOKEN])
+    @extend_schema(
+        request=MoveSerializer,
+        responses={
+            **_STATE,
+            **refusals(
+                exceptions.MatchFinishedError,
+                exceptions.MatchWaitingError,
+                exceptions.StalePlyError,
+                exceptions.NotYourTurnError,
+            ),
+        },
+        parameters=[_TOKEN],
+    )
     def post(self, request: Request, code: str) -> Response:
         """Play a move; the state after it and the machine's answer."""
         data = _parsed(MoveSerializer, request)
-        person = _person(request, data)
+        person = _person(request, code, data)
         return Response(services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply")))
 
 
-class RoomStepView(PublicView):
+class RoomStepView(RoomCodeView):
     """Lets an exhibition go on."""
 
-    @extend_schema(request=StepSerializer, responses=_STATE, parameters=[_TOKEN])
+    @extend_schema(
+        request=StepSerializer,
+        responses={
+            **_STATE,
+            **refusals(exceptions.NotAnExhibitionError, exceptions.MatchFinishedError, exceptions.StalePlyError),
+        },
+        parameters=[_TOKEN],
+    )
     def post(self, request: Request, code: str) -> Response:
         """Let the players of an exhibition play one ply, or several; the state after it. For its host alone."""
         data = _parsed(StepSerializer, request)
-        person = _person(request, data)
+        person = _person(request, code, data)
         return Response(services.match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
 
 
-class RoomResignView(PublicView):
+class RoomResignView(RoomCodeView):
     """Gives a match up."""
 
-    @extend_schema(request=SeatSerializer, responses=_STATE, parameters=[_TOKEN])
+    @extend_schema(
+        request=SeatSerializer,
+        responses={**_STATE, **refusals(exceptions.MatchFinishedError, exceptions.MatchWaitingError)},
+        parameters=[_TOKEN],
+    )
     def post(self, request: Request, code: str) -> Response:
         """Resign the current match."""
         data = _parsed(SeatSerializer, request)
-        return Response(services.match_resign(code=code, person=_person(request, data)))
+        return Response(services.match_resign(code=code, person=_person(request, code, data)))
 
 
-class RoomResetView(PublicView):
+class RoomResetView(RoomCodeView):
     """Plays again."""
 
-    @extend_schema(request=ResetSerializer, responses=_STATE, parameters=[_TOKEN])
+    @extend_schema(
+        request=ResetSerializer,
+        responses={
+            **_STATE,
+            **refusals(exceptions.MatchNotFinishedError, exceptions.CannotSwapError, exceptions.RoomQuotaError),
+        },
+        parameters=[_TOKEN],
+    )
     def post(self, request: Request, code: str) -> Response:
         """Start a new match in the same room, sides swapped on request."""
         data = _parsed(ResetSerializer, request)
-        return Response(services.room_reset(code=code, person=_person(request, data), swap=data["swap"]))
+        return Response(services.room_reset(code=code, person=_person(request, code, data), swap=data["swap"]))

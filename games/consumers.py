@@ -15,10 +15,14 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from games import services
 from games.events import room_group
-from games.exceptions import PlayError
-from games.identity import person_of_scope
+from games.exceptions import PlayError, TooManyGuessesError, UnavailableError
+from games.identity import person_of_scope, request_of_scope
 from games.models import CODE_FORM
+from games.outages import database_stumbled, unavailable
+from games.players import GUEST
+from games.selectors import State
 from games.serializers import FrameError, parse_move_data, parse_step_data
+from games.throttles import Guesses
 
 logger = logging.getLogger(__name__)
 
@@ -26,11 +30,24 @@ MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
 FRAME_BURST = 30.0
 CLOSE_NOT_FOUND = 4404
+CLOSE_TRY_AGAIN = 1013
+CLOSE_TOO_MANY = 4429
+ASK_AGAIN_S = 30.0
+"""For so long a socket is told things as whoever it was: a session may have ended since, a token been revoked."""
 
 
-def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Run database work on a thread of its own: the shared one would queue every socket of the process."""
-    return database_sync_to_async(call, thread_sensitive=False)(*args, **kwargs)
+async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Run database work on a thread of its own: the shared one would queue every socket of the process.
+
+    Raises:
+        UnavailableError: the database stumbled over it.
+    """
+    try:
+        return await database_sync_to_async(call, thread_sensitive=False)(*args, **kwargs)
+    except Exception as error:
+        if not database_stumbled(error):
+            raise
+        raise unavailable(error, "a socket's request") from None
 
 
 class Bucket:
@@ -96,7 +113,8 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         """Say why, close, and hear nothing more, also of what the group has sent meanwhile."""
         await self.leave()
         await self.send_error(error.code, str(error))
-        await self.close(CLOSE_NOT_FOUND)
+        codes = {UnavailableError: CLOSE_TRY_AGAIN, TooManyGuessesError: CLOSE_TOO_MANY}
+        await self.close(codes.get(type(error), CLOSE_NOT_FOUND))
         raise StopConsumer
 
     async def disconnect(self, code: int) -> None:
@@ -141,6 +159,10 @@ def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
 class RoomConsumer(FrameConsumer):
     """Plays and watches one room."""
 
+    person: services.Person
+    """Who this is, as far as was last asked."""
+    asked_at: float
+
     async def connect(self) -> None:
         """Join: first the group, then the state, so that nothing falls between them."""
         self.code = self.scope["url_route"]["kwargs"]["code"]
@@ -179,13 +201,13 @@ class RoomConsumer(FrameConsumer):
 
     async def _pong(self) -> None:
         """Answer a ping, and make good for a state that the broker has lost: it buffers nothing."""
-        view = await in_thread(services.room_look, code=self.code)
+        view = await self._told(await in_thread(services.room_watch, code=self.code))
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 
     async def room_state(self, event: dict[str, Any]) -> None:
-        """A state from the group."""
-        await self.send_state(event["view"])
+        """A state from the group, of which this socket is told what its person may know."""
+        await self.send_state(await self._told(State(event["whole"], event["private"])))
 
     async def send_state(self, view: dict[str, Any]) -> None:
         """Send a state, unless this socket has been sent it, or a later one."""
@@ -193,9 +215,27 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send_frame("state", view)
 
+    async def _told(self, state: State) -> dict[str, Any]:
+        """The state as this socket's person may know it; who that is, is asked only where it makes a difference."""
+        if state.private and time.monotonic() - self.asked_at >= ASK_AGAIN_S:
+            try:
+                await in_thread(self._person, "read")
+            except UnavailableError:  # nobody knows who it is just now; the next state asks again
+                return state.told(GUEST)
+            except PlayError:  # a token that does not count any more: its program goes on as any stranger with the link
+                self.person, self.asked_at = services.Person(), time.monotonic()
+        return state.told(self.person.viewer)
+
+    def _person(self, needs: str) -> services.Person:
+        """Who this is now; touches the database. Raises what :func:`person_of_scope` does."""
+        self.person, self.asked_at = person_of_scope(self.scope, needs), time.monotonic()
+        return self.person
+
     def _enter(self) -> services.Entered:
-        return services.room_enter(code=self.code, person=person_of_scope(self.scope, "read"))
+        person = self._person("read")
+        with Guesses(request_of_scope(self.scope), person.user_id).counted(self.code, lambda: person):
+            return services.room_enter(code=self.code, person=person)
 
     def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
         """Call a service as whoever this is now: a session may have ended, a token may have been revoked."""
-        return service(code=self.code, person=person_of_scope(self.scope, "play"), **arguments)
+        return service(code=self.code, person=self._person("play"), **arguments)

@@ -21,17 +21,22 @@ def room_group(code: str) -> str:
     return f"room.{code}"
 
 
-def room_changed(code: str, view: dict[str, Any]) -> None:
-    """Send the new state of a room to everybody in it."""
-    group_tell(room_group(code), {"type": "room.state", "view": view})
+def room_changed(code: str, whole: dict[str, Any], private: list[dict[str, Any]]) -> None:
+    """Send the new state of a room to every socket in it: each tells its reader what they may know of it."""
+    group_tell(room_group(code), {"type": "room.state", "whole": whole, "private": private})
 
 
-def group_tell(group: str, message: dict[str, Any]) -> None:
-    """Send a message to a group. With Redis away nothing is lost: sockets get the whole state when they reconnect."""
+def group_tell(group: str, message: dict[str, Any]) -> bool:
+    """Send a message to a group; whether it could be sent.
+
+    With Redis away nothing is lost: sockets get the whole state when they reconnect.
+    """
     try:
         async_to_sync(_send)(group, message)
     except Exception:  # whatever the broker's client raises, the write has succeeded
         logger.exception("could not tell %s", group)
+        return False
+    return True
 
 
 async def _send(group: str, message: dict[str, Any]) -> None:

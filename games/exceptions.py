@@ -1,5 +1,7 @@
 """Refusals of the services: each has a stable ``code`` and the HTTP status it means. Changing a code breaks scripts."""
 
+import math
+
 from games.rules.errors import RulesError
 
 
@@ -25,6 +27,14 @@ class MoveRefusedError(PlayError):
     def __init__(self, error: RulesError) -> None:
         super().__init__(str(error))
         self.code = error.code
+
+
+class UnavailableError(PlayError):
+    """The site cannot reach its memory just now. Your game is kept: try again in a few seconds."""
+
+    code = "unavailable"
+    status = 503
+    retry_after_s = 5
 
 
 class NotYourTurnError(PlayError):
@@ -90,10 +100,28 @@ class RoomNotFoundError(PlayError):
     status = 404
 
 
+class TooManyGuessesError(PlayError):
+    """Too many codes from here were wrong. Wait a little, then look at the code again."""
+
+    code = "throttled"
+    status = 429
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__()
+        self.retry_after_s = math.ceil(wait_s)
+
+
 class RoomFullError(PlayError):
     """Both seats in this room are taken. You can still watch."""
 
     code = "room_full"
+    status = 409
+
+
+class RoomQuotaError(PlayError):
+    """As many games are open as may be. Finish one or give one up first."""
+
+    code = "room_quota"
     status = 409
 
 

@@ -1,10 +1,17 @@
 """Who asks, read once at the edge: from a request or a socket to a :class:`games.services.Person`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
 
 from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
 from games.authentication import session_of_scope, user_of_scope
 from games.services import GUEST_NAME, Person
@@ -12,8 +19,23 @@ from games.services import GUEST_NAME, Person
 GUEST_KEY = "guest"
 
 
-def person_of(user: Any, session: Any, token: str = "") -> Person:
-    """The person behind a user, a session and a seat token; either may be missing."""
+def address_of(request: Any) -> str:
+    """Where a request comes from: a keyed hash of the address that our throttles count, of IPv6 its network.
+
+    Enough to count by, and nobody reads the address in it. Whoever has one of IPv6 has all 2**64 of its network.
+    """
+    ident = BaseThrottle().get_ident(request) or ""
+    try:
+        address = ip_address(ident)
+    except ValueError:  # nothing that a server of ours would pass on
+        pass
+    else:
+        ident = str(address if address.version == 4 else ip_network((address, 64), strict=False))
+    return salted_hmac("games.address", ident, algorithm="sha256").hexdigest()[:32]
+
+
+def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Person:
+    """The person behind a user, a session and a seat token; any may be missing, and so may the address."""
     guest = session.get(GUEST_KEY) if session is not None else None
     signed_in = user is not None and user.is_authenticated
     return Person(
@@ -21,19 +43,28 @@ def person_of(user: Any, session: Any, token: str = "") -> Person:
         name=user.get_username() if signed_in else GUEST_NAME,
         guest=UUID(guest) if guest else None,
         token=token,
+        is_staff=signed_in and bool(user.is_staff),
+        address=address,
     )
 
 
 def person_of_request(request: HttpRequest, token: str = "") -> Person:
     """The person behind a request that may only read or that carries its own token."""
-    return person_of(request.user, request.session, token)
+    return person_of(request.user, request.session, token, address_of(request))
 
 
-def guest_ensure(request: HttpRequest) -> Person:
-    """The person behind a page that is about to take a seat; a visitor gets a guest number in the session."""
-    if GUEST_KEY not in request.session:
-        request.session[GUEST_KEY] = uuid4().hex
-    return person_of_request(request)
+@contextmanager
+def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
+    """The person who is about to take a seat in this block; a visitor gets a guest number.
+
+    It is kept in the session only when the block ends well: who is refused leaves nothing behind.
+    """
+    if GUEST_KEY in request.session:
+        yield person
+        return
+    guest = uuid4()
+    yield replace(person, guest=guest)
+    request.session[GUEST_KEY] = guest.hex
 
 
 def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
@@ -44,3 +75,13 @@ def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
     """
     token = parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0]
     return person_of(user_of_scope(scope, needs), session_of_scope(scope), token)
+
+
+def request_of_scope(scope: dict[str, Any]) -> Request:
+    """The handshake of a socket as a request, as far as it tells from where it comes."""
+    request = HttpRequest()
+    forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
+    request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}
+    if forwarded:
+        request.META["HTTP_X_FORWARDED_FOR"] = ",".join(forwarded)
+    return Request(request)

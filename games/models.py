@@ -58,6 +58,13 @@ class Room(models.Model):
     )
     host_guest = models.UUIDField(null=True, blank=True, db_index=True, editable=False)
     host_token_sha256 = models.CharField(max_length=64, blank=True, editable=False)
+    opened_from = models.CharField(
+        max_length=32,
+        blank=True,
+        db_index=True,
+        editable=False,
+        help_text="A keyed hash of the address that it was opened from, for as long as that counts.",
+    )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     changed_at = models.DateTimeField(default=timezone.now, editable=False)

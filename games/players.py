@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from django.db.models import Q
+
 from games.models import Match, Seat
 from games.rules.base import Game, Outcome, Side
 
@@ -22,6 +24,22 @@ class Choice:
 
     move: Any | None
     memo: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks: an account, the staff, or (as it is without arguments) a guest."""
+
+    user_id: int | None = None
+    is_staff: bool = False
+
+    @classmethod
+    def of(cls, user: Any) -> Viewer:
+        """The viewer that an account is; ``None`` and an anonymous user are guests."""
+        return cls() if user is None or not user.is_authenticated else cls(user.pk, bool(user.is_staff))
+
+
+GUEST = Viewer()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,15 @@ class SeatPlayer(ABC):
             PlayError: it cannot play this side, or the person may not have it.
         """
 
+    def opened(self, seat: Seat) -> None:
+        """The match in whose seat it sits is stored: refuse it if there is too much of it now.
+
+        Called last, under the locks under which open rooms are counted, so it waits for nothing.
+
+        Raises:
+            PlayError: the match is not to be; nothing of it stays.
+        """
+
     def precedence(self, seat: Seat, machine: str) -> int:
         """Which of two players sits down first: the lower, so that rows are locked in ascending order of their ids."""
         return 0
@@ -113,6 +140,22 @@ class SeatPlayer(ABC):
 
     def describe(self, seat: Seat) -> dict[str, Any] | None:
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
+        return None
+
+    def audience(self, seat: Seat) -> Any:
+        """Who may be told of the machine in this seat, as JSON for :meth:`may_see`; ``None``: everybody."""
+        return None
+
+    def may_see(self, viewer: Viewer, audience: Any) -> bool:
+        """Whether the viewer belongs to an :meth:`audience`. Reads nothing from the database."""
+        return audience is None
+
+    def unseen(self, viewer: Viewer) -> Q | None:
+        """The seats whose machine the viewer may not see; ``None`` if this player hides none."""
+        return None
+
+    def insight_told(self, insight: dict[str, Any], machines: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+        """What remains of an :meth:`insight` for who may see these machines (by role, described), and no other."""
         return None
 
     def manages(self, seat: Seat, user: Any) -> bool:

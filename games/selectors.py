@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models.expressions import Combinable
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
 from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
-from games.players import PLAYERS
+from games.players import PLAYERS, Viewer
 from games.rules.base import Game, Side
 from games.rules.registry import family_games
 
@@ -24,8 +27,16 @@ WAITS_FOR = timedelta(hours=1)
 LIVE_FOR = timedelta(minutes=10)
 """How long after its last move the lobby takes a match for a live one."""
 
+OPEN_FOR = timedelta(hours=1)
+"""A room in which nobody has moved for this long is taken for abandoned: it stays, and counts as open no more."""
+
 RESIGNATION = "resignation"
 EMPTY_BOX = "empty_box"
+
+HIDDEN = "a machine that is not public"
+"""What a machine is called, within a sentence, to those who may not see it."""
+HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
+"""The same as the name of a seat."""
 
 MATCH_REASONS = {
     RESIGNATION: "the loser resigned",
@@ -94,8 +105,60 @@ def reason_of(match: Match) -> str:
     return MATCH_REASONS.get(termination) or match.room.rules.reasons[termination]
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of a room, whole, and what each reader of it is :meth:`told`. Nothing else of it leaves the server."""
+
+    whole: dict[str, Any]
+    private: list[dict[str, Any]]
+    """The seats whose machine is not for everybody: ``side``, ``player`` and ``audience``. JSON, as the state is."""
+
+    def told(self, viewer: Viewer) -> dict[str, Any]:
+        """The state without what this viewer may not know. Reads nothing from the database."""
+        hidden = {
+            one["side"]: PLAYERS[one["player"]]
+            for one in self.private
+            if not PLAYERS[one["player"]].may_see(viewer, one["audience"])
+        }
+        if not hidden:
+            return self.whole
+        seats = [_seat_told(seat) if seat["side"] in hidden else seat for seat in self.whole["seats"]]
+        insight = self.whole["learning"]
+        if insight is not None:
+            machines = {seat["role"]: seat["machine"] for seat in seats if seat["machine"] is not None}
+            insight = next(iter(hidden.values())).insight_told(insight, machines)
+        outcome = self.whole["outcome"]
+        if outcome is not None and outcome["termination"] == EMPTY_BOX:
+            losers = {seat["side"] for seat in seats if seat["role"] != outcome["winner"]}
+            if losers & hidden.keys():  # what is in its boxes is not for this viewer
+                outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASONS[RESIGNATION]}
+        return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
+
+
+def _seat_told(seat: dict[str, Any]) -> dict[str, Any]:
+    """A seat without its machine; a person who has taken it over keeps their name."""
+    name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
+    return {**seat, "name": name, "machine": None, "hidden": True}
+
+
+def room_state(room: Room, match: Match | None = None) -> State:
+    """The state of a room for all who look; ``match`` as for :func:`room_view`."""
+    match = match or match_latest(room)
+    whole = room_view(room, match)
+    seats = [seat for seat in match.seats.all() if seat.automaton]
+    asked = ((seat, PLAYERS[seat.automaton].audience(seat)) for seat in seats)
+    private = [
+        {"side": seat.side, "player": seat.automaton, "audience": audience}
+        for seat, audience in asked
+        if audience is not None
+    ]
+    return State(whole, private)
+
+
 def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
-    """The state of a room as docs/protocol.md describes it: the same for everybody, in a fixed number of queries.
+    """The state of a room as docs/protocol.md describes it, whole: :func:`room_state` knows who may be told what.
+
+    In a fixed number of queries.
 
     A service that has just changed the room's latest match passes it, with the seats it has read.
     """
@@ -138,6 +201,7 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
                 "name": seat.name,
                 "taken": not seat.is_free,
                 "machine": PLAYERS[seat.automaton].describe(seat) if seat.automaton else None,
+                "hidden": False,
             }
             for seat in seats
         ],
@@ -298,32 +362,51 @@ def player_list(game: Game[Any, Any]) -> list[dict[str, str]]:
     return [{"slug": slug, "name": offer.name, "summary": offer.summary} for slug, offer in offers if offer is not None]
 
 
-def _open_matches(status: MatchStatus, within: timedelta) -> QuerySet[Match]:
+def _seen(viewer: Viewer) -> Combinable:
+    """Of a match: there is no machine in it that the viewer may not see. What has one is in no list for them."""
+    unseen = {hidden for player in PLAYERS.values() if (hidden := player.unseen(viewer)) is not None}
+    return ~Exists(Seat.objects.filter(reduce(or_, unseen, Q(pk__in=[])), match=OuterRef("pk")))
+
+
+def _open_matches(status: MatchStatus, within: timedelta, viewer: Viewer) -> QuerySet[Match]:
     return (
-        Match.objects.filter(status=status, room__changed_at__gte=timezone.now() - within)
+        Match.objects.filter(_seen(viewer), status=status, room__changed_at__gte=timezone.now() - within)
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-room__changed_at")
     )
 
 
-def match_list_waiting(limit: int = 10) -> list[Match]:
+def match_list_waiting(viewer: Viewer, limit: int = 10) -> list[Match]:
     """Matches with a free seat, opened not long ago, newest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.WAITING, WAITS_FOR)[:limit])
+    return list(_open_matches(MatchStatus.WAITING, WAITS_FOR, viewer)[:limit])
 
 
-def match_list_live(limit: int = 10) -> list[Match]:
+def match_list_live(viewer: Viewer, limit: int = 10) -> list[Match]:
     """Matches being played that had a move not long ago, liveliest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.PLAYING, LIVE_FOR).filter(n_plies__gt=0)[:limit])
+    return list(_open_matches(MatchStatus.PLAYING, LIVE_FOR, viewer).filter(n_plies__gt=0)[:limit])
 
 
-def match_list_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Match]:
+def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
+    """The rooms in which this person has a seat, or that they host."""
+    seats = Q(user_id=user_id) if user_id is not None else Q(guest=guest, guest__isnull=False)
+    hosted = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest, host_guest__isnull=False)
+    return Room.objects.filter(Q(pk__in=Seat.objects.filter(seats).values("match__room_id")) | hosted)
+
+
+def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
+    """Those of the rooms whose match waits or is being played, and had a move of late (:data:`OPEN_FOR`)."""
+    unfinished = Match.objects.filter(room=OuterRef("pk")).exclude(status=MatchStatus.FINISHED)
+    return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - OPEN_FOR)
+
+
+def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:
     """Matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
-    own = Q(user_id=user_id) if user_id is not None else Q(guest=guest, guest__isnull=False)
+    own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
     own_seats = Seat.objects.filter(own, match=OuterRef("pk"))
     return (
         Match.objects.annotate(own_side=Subquery(own_seats.values("side")[:1]))
-        .filter(own_side__isnull=False)
+        .filter(_seen(viewer), own_side__isnull=False)
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-created_at")

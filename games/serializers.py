@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
-from games.exceptions import MalformedError
+from games.exceptions import MalformedError, PlayError
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
@@ -54,6 +55,36 @@ def _parse_ply(ply: Any) -> int | None:
     if ply is not None and (isinstance(ply, bool) or not isinstance(ply, int)):
         raise FrameError("malformed_frame", "ply: must be a whole number.")
     return ply
+
+
+def first_error(detail: Any, field: str = "") -> str:
+    """The first sentence of a tree of mappings and lists of errors, after the dotted path of its field."""
+    below = detail.items() if isinstance(detail, dict) else enumerate(detail) if isinstance(detail, list) else ()
+    for name, errors in below:
+        if not errors:  # a list of objects has an empty mapping for each good one
+            continue
+        is_own = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
+        return first_error(errors, field if is_own else f"{field}.{name}".lstrip("."))
+    words = detail if isinstance(detail, str) else "Invalid input."
+    return f"{field}: {words}" if field else words
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    """Why something was not done."""
+
+    detail = serializers.CharField(help_text="A sentence.")
+    code = serializers.CharField(help_text="A stable name.")
+    fields = serializers.DictField(  # type: ignore[assignment]  # a field of this name hides a serializer's own fields
+        required=False, help_text="Of a body or a query that is not right: every error, by field."
+    )
+
+
+def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
+    """What the schema says of an operation that its services refuse with these errors: by status, with their codes."""
+    by_status: dict[int, list[str]] = {}
+    for error in errors:
+        by_status.setdefault(error.status, []).append(f"`{error.code}`: {(error.__doc__ or '').strip()}")
+    return {status: OpenApiResponse(RefusalSerializer, "\n\n".join(words)) for status, words in by_status.items()}
 
 
 class RoomCreateSerializer(serializers.Serializer[Any]):
@@ -168,8 +199,7 @@ def parse_room(data: Any) -> dict[str, Any]:
     """
     serializer = RoomCreateSerializer(data=data)
     if not serializer.is_valid():
-        field, errors = next(iter(serializer.errors.items()))
-        raise MalformedError(f"{field}: {errors[0]}")
+        raise MalformedError(first_error(serializer.errors))
     room: dict[str, Any] = dict(serializer.validated_data)
     try:
         additions = room.pop("additions")

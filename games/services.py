@@ -21,28 +21,34 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import close_old_connections, transaction
+from django.conf import settings
+from django.db import close_old_connections, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
-from games.players import MACHINE, PLAYERS, Choice, SeatPlayer
+from games.players import MACHINE, PLAYERS, Choice, SeatPlayer, Viewer
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
 from games.selectors import (
     EMPTY_BOX,
     RESIGNATION,
+    State,
     match_latest,
     room_get,
-    room_view,
+    room_state,
+    rooms_of,
+    rooms_open,
     seats_read,
     snapshot,
     swap_allowed,
 )
 
 GUEST_NAME = "Guest"
+OPEN_ROOMS = 1
+"""Open rooms are counted under locks of this kind; PostgreSQL knows them by two numbers, of which it is the first."""
 ANSWER_WITHIN = timedelta(seconds=20)
 """How long a slow player's next move is left to whoever thinks about it; no player thinks as long by itself."""
 
@@ -55,6 +61,14 @@ class Person:
     name: str = GUEST_NAME
     guest: UUID | None = None
     token: str = ""
+    address: str = ""
+    """Where they ask from, as ``games.identity.address_of`` hashes it; empty where nobody needs to know."""
+    is_staff: bool = False
+
+    @property
+    def viewer(self) -> Viewer:
+        """Whom this person looks as: their account counts, a seat that they can prove does not."""
+        return Viewer(self.user_id, self.is_staff)
 
     def holds(self, seat: Seat) -> bool:
         """Whether the seat is this person's."""
@@ -86,7 +100,7 @@ class Seated:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What somebody who comes in sees: the room and its state, their role (``None``: none), whether they host it."""
+    """What somebody who comes in sees: the room and its state as told to them, their role, whether they host it."""
 
     room: Room
     role: str | None
@@ -170,6 +184,7 @@ def room_create(
 
     Raises:
         MalformedError: no such game or player, or a mixture of the three ways.
+        RoomQuotaError: too many are open.
         PlayError: the machine asked for cannot play, or is not the person's to take over.
     """
     try:
@@ -189,7 +204,7 @@ def room_create(
             raise exceptions.MalformedError("first, second: players by themselves need no opponent and no seat")
         guest = None if person.user_id is not None else person.guest
         asked |= {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
-        room = _room_open(**asked, first=first, second=second)
+        room = _room_open(person, **asked, first=first, second=second)
         return Seated(room, None, token)
     if takes_over:
         if opponent == HUMAN:
@@ -200,18 +215,71 @@ def room_create(
         only = player.only_side(named)
         side = side if only is None else only
     own_side = Side(secrets.randbelow(2)) if side is None else side
-    room = _room_open(**asked, human_seats={own_side: _seat_of(person, token)})
+    room = _room_open(person, **asked, human_seats={own_side: _seat_of(person, token)})
     return Seated(room, own_side, token)
 
 
-def _room_open(*, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
+def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
     """Store a room with what was asked for, and start its first match."""
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
-    room = Room(code=_code_free(), **cut)
+    room = Room(code=_code_free(), opened_from=person.address, **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
+    _quota_require(person, person.address, n_more=1)
     room.save()
-    _changed(room, _match_start(room, number=1, human_seats=human_seats or {}))
+    match = _match_start(room, number=1, human_seats=human_seats or {})
+    _changed(room, match)
+    _opened(person, match)
     return room
+
+
+def _opened(person: Person, match: Match) -> None:
+    """Count once more, under locks, when a match is stored: rooms, and what its players brought.
+
+    Raises:
+        RoomQuotaError: or what a player refuses.
+    """
+    _quota_require(person, match.room.opened_from)
+    for seat in seats_read(match):
+        if seat.automaton:
+            PLAYERS[seat.automaton].opened(seat)
+
+
+def _quota_require(person: Person, address: str, *, n_more: int = 0) -> None:
+    """Refuse one who has too many rooms open, or a guest with whom an address has.
+
+    Asked before a room is made, for ``n_more``, so that nothing is made in vain, and when it has been, with a lock on
+    each count: so two at once do not both find room for the last one. These locks are the last that a transaction
+    takes, and nobody who has one waits for anything else.
+
+    Raises:
+        RoomQuotaError.
+    """
+    mine, bounds = rooms_of(user_id=person.user_id, guest=person.guest), []
+    if address and person.user_id is None:  # an account has a bound of its own wherever it is
+        rooms = Room.objects.filter(opened_from=address)
+        bounds.append(
+            (
+                f"address {address}",
+                rooms,
+                settings.OPEN_ROOMS_PER_ADDRESS,
+                "{} games are open where you are, as many as may be",
+            )
+        )
+    if person.user_id is not None:
+        most, words = settings.OPEN_ROOMS_PER_ACCOUNT, "You have {} games open, as many as an account may"
+        bounds.append((f"account {person.user_id}", mine, most, words))
+    elif person.guest is not None:
+        most, words = settings.OPEN_ROOMS_PER_GUEST, "You have {} games open, as many as a guest may"
+        bounds.append((f"guest {person.guest}", mine, most, words))
+    for whose, rooms, most, words in bounds:
+        if not n_more:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [OPEN_ROOMS, whose])
+        if rooms_open(rooms).count() + n_more > most:
+            raise exceptions.RoomQuotaError(
+                f"{words.format(most)}. Finish one or give one up first; one that nobody has moved in for an hour"
+                " does not count."
+            )
 
 
 @transaction.atomic
@@ -268,7 +336,7 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         PLAYERS[seat.takes_over].follow(seat, position, parsed)
     played = [_ply(match, seat.side, game.format_move(parsed), game.encode(after))]
     _go_on(match, seats, after, played)
-    return _changed(room, match)
+    return _changed(room, match).told(person.viewer)
 
 
 @transaction.atomic
@@ -282,7 +350,7 @@ def match_resign(*, code: str, person: Person) -> dict[str, Any]:
     seat = _seat_held(seats, person, match)
     _require_playing(match)
     _finish(match, seats, Outcome(Side(seat.side).other, RESIGNATION))
-    return _changed(room, match)
+    return _changed(room, match).told(person.viewer)
 
 
 @transaction.atomic
@@ -307,9 +375,9 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
     if ply is not None and ply != match.n_plies:
         raise exceptions.StalePlyError
     if match.answer_by is not None and not _is_overdue(match):
-        return room_view(room, match)
+        return room_state(room, match).told(person.viewer)
     _go_on(match, seats, room.rules.decode(match.position), [], most=plies)
-    return _changed(room, match)
+    return _changed(room, match).told(person.viewer)
 
 
 def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
@@ -363,8 +431,17 @@ def _think_later(match: Match, most: int | None) -> None:
     thinking.think(partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most))
 
 
-def room_look(*, code: str) -> dict[str, Any]:
-    """The state of the room; a move that is overdue is asked for again.
+def room_look(*, code: str, person: Person | None = None) -> dict[str, Any]:
+    """The state of the room as told to this person, without one to a guest.
+
+    Raises:
+        RoomNotFoundError.
+    """
+    return room_watch(code=code).told((person or Person()).viewer)
+
+
+def room_watch(*, code: str) -> State:
+    """The state of the room for all who look; a move that is overdue is asked for again.
 
     Raises:
         RoomNotFoundError.
@@ -372,9 +449,9 @@ def room_look(*, code: str) -> dict[str, Any]:
     with snapshot():
         room = room_get(code)
         match = match_latest(room)
-        view = room_view(room, match)
+        state = room_state(room, match)
     _remind(match)
-    return view
+    return state
 
 
 def _remind(match: Match) -> None:
@@ -387,7 +464,7 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> dict[str, An
     """Start a new match in the same room, with sides swapped on request; the state of it.
 
     Raises:
-        RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError.
+        RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError.
     """
     room, match, seats = _locked(code)
     if not room.is_exhibition:
@@ -400,7 +477,9 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> dict[str, An
         raise exceptions.CannotSwapError
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
     match = _match_start(room, number=match.number + 1, human_seats=humans)
-    return _changed(room, match)
+    state = _changed(room, match)
+    _opened(person, match)
+    return state.told(person.viewer)
 
 
 def room_enter(*, code: str, person: Person) -> Entered:
@@ -413,9 +492,19 @@ def room_enter(*, code: str, person: Person) -> Entered:
         room = room_get(code)
         match = match_latest(room)
         roles = (room.rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
-        entered = Entered(room, next(roles, None), person.hosts(room), room_view(room, match))
+        view = room_state(room, match).told(person.viewer)
+        entered = Entered(room, next(roles, None), person.hosts(room), view)
     _remind(match)
     return entered
+
+
+def room_is_of(*, code: str, person: Person) -> bool:
+    """Whether there is such a room, and this person sits in it or hosts it."""
+    try:
+        room = room_get(code)
+    except exceptions.RoomNotFoundError:
+        return False
+    return person.hosts(room) or any(person.holds(seat) for seat in seats_read(match_latest(room)))
 
 
 @transaction.atomic
@@ -587,11 +676,11 @@ def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
         PLAYERS[slug].finish(match, outcome)
 
 
-def _changed(room: Room, match: Match) -> dict[str, Any]:
+def _changed(room: Room, match: Match) -> State:
     """Raise the version, and broadcast the state when the transaction has committed; the state."""
     room.version += 1
     room.changed_at = timezone.now()
     room.save(update_fields=["version", "changed_at"])
-    view = room_view(room, match)
-    transaction.on_commit(lambda: events.room_changed(room.code, view))
-    return view
+    state = room_state(room, match)
+    transaction.on_commit(lambda: events.room_changed(room.code, state.whole, state.private))
+    return state

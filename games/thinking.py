@@ -16,6 +16,8 @@ from queue import Full, Queue
 from django.conf import settings
 from django.db import close_old_connections
 
+from games.outages import database_stumbled, unavailable
+
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 64
@@ -46,8 +48,11 @@ def _work() -> None:
         question = _questions.get()
         try:
             question()
-        except Exception:  # whatever it is, the next question has nothing to do with it
-            logger.exception("a thinker has failed")
+        except Exception as error:  # whatever it is, the next question has nothing to do with it
+            if database_stumbled(error):
+                unavailable(error, "what a thinker had found")
+            else:
+                logger.exception("a thinker has failed")
         finally:
             close_old_connections()
             _questions.task_done()

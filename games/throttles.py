@@ -1,13 +1,23 @@
-"""How many requests a minute: a rate each for guests, accounts and tokens; the cache is shared by all processes."""
+"""How many requests a minute: a rate each for guests, accounts and tokens; the cache is shared by all processes.
+
+Rates of what goes wrong are here too: codes of rooms that there are not, passwords that are not right. What is right
+costs nothing there, so that a class behind one address does not meet them by mistyping, and who tries one after
+another soon does. Wrong codes of who is signed in count for the account alone: one pupil uses up nothing of others.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle, UserRateThrottle
 
+from games import services
+from games.exceptions import RoomNotFoundError, TooManyGuessesError
+from games.identity import address_of
 from games.models import ApiToken
 
 
@@ -41,7 +51,7 @@ class StartThrottle(ScopedRateThrottle):
 
 
 class AddressThrottle(SimpleRateThrottle):
-    """Requests from an address, whoever asks, for endpoints that are asked hundreds of times a second.
+    """What comes from an address, whoever asks; or what is about the same thing, by its ``name``, wherever from.
 
     Counted from the beginning of each minute (hour, day) by one atomic step in the cache, where the others read and
     write the times of all requests. Takes a plain request of Django as well.
@@ -50,21 +60,66 @@ class AddressThrottle(SimpleRateThrottle):
     num_requests: int | None
     duration: int
 
-    def __init__(self, scope: str) -> None:
+    def __init__(self, scope: str, name: str = "") -> None:
         self.scope = scope
+        self.name = name
         super().__init__()
 
-    def get_cache_key(self, request: Any, view: Any) -> str:
-        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
+    def get_cache_key(self, request: Any, view: Any = None) -> str:
+        self.now = self.timer()
+        key = self.cache_format % {"scope": self.scope, "ident": self.name or address_of(request)}
+        return f"{key}_{int(self.now // self.duration)}"
 
-    def allow_request(self, request: Any, view: Any) -> bool:
+    def allow_request(self, request: Any, view: Any = None) -> bool:
+        """Count one, and say whether it is within the rate."""
         if self.num_requests is None:
             return True
-        self.now = self.timer()
         counter: Any = cache
-        key = f"{self.get_cache_key(request, view)}_{int(self.now // self.duration)}"
-        return bool(counter.count(key, self.duration) <= self.num_requests)
+        return bool(counter.count(self.get_cache_key(request), self.duration) <= self.num_requests)
+
+    def is_used_up(self, request: Any) -> bool:
+        """Whether the next one would be beyond the rate. Counts nothing."""
+        return self.num_requests is not None and cache.get(self.get_cache_key(request), 0) >= self.num_requests
 
     def wait(self) -> float:
         """Seconds until the next minute (hour, day) begins."""
         return float(self.duration - self.now % self.duration)
+
+
+class Guesses:
+    """Codes of rooms that there are not: so many, then no code is looked up for who gave them.
+
+    Counted by account (``guess_account``), of guests by address (``guess``); neither counts for the other, so that one
+    who guesses does not stop those who are signed in beside them. And who sits in a room goes on: nobody's match stops.
+    """
+
+    def __init__(self, request: Any, user_id: int | None) -> None:
+        self.request = request
+        self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("guess_account", str(user_id))
+
+    def require(self, code: str, person: Callable[[], services.Person]) -> None:
+        """Refuse an account, or a guest's address, that has guessed too often.
+
+        Raises:
+            TooManyGuessesError.
+        """
+        if self.throttle.is_used_up(self.request) and not services.room_is_of(code=code, person=person()):
+            raise TooManyGuessesError(self.throttle.wait())
+
+    def count(self) -> None:
+        """One more was wrong."""
+        self.throttle.allow_request(self.request)
+
+    @contextmanager
+    def counted(self, code: str, person: Callable[[], services.Person]) -> Iterator[None]:
+        """Look the code up in this block.
+
+        Raises:
+            TooManyGuessesError.
+        """
+        self.require(code, person)
+        try:
+            yield
+        except RoomNotFoundError:
+            self.count()
+            raise

@@ -17,7 +17,7 @@ urlpatterns = [
     path("logout", auth_views.LogoutView.as_view(), name="logout"),
     path("password", auth_views.PasswordChangeView.as_view(), name="password_change"),
     path("password/done", auth_views.PasswordChangeDoneView.as_view(), name="password_change_done"),
-    path("password/reset", auth_views.PasswordResetView.as_view(), name="password_reset"),
+    path("password/reset", views.ResetPasswordView.as_view(), name="password_reset"),
     path("password/reset/sent", auth_views.PasswordResetDoneView.as_view(), name="password_reset_done"),
     path(
         "password/reset/<uidb64>/<token>",

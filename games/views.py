@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import math
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, PasswordResetView
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -26,11 +30,12 @@ from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
 from games import services, services_tokens
-from games.exceptions import PlayError, RoomNotFoundError
+from games.exceptions import PlayError, RoomNotFoundError, TooManyGuessesError
 from games.forms import TokenForm
-from games.identity import GUEST_KEY, guest_ensure, person_of_request
+from games.identity import GUEST_KEY, guest_seated, person_of_request
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
+from games.throttles import AddressThrottle, Guesses
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
@@ -42,10 +47,53 @@ def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
     def within_limit(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         throttle = PageThrottle()
         if request.method == "POST" and not throttle.allow_request(Request(request), APIView()):
-            return render(request, "429.html", {"wait": throttle.wait()}, status=429)
+            return too_many(request, throttle.wait())
         return view(request, *args, **kwargs)
 
     return within_limit
+
+
+def too_many(request: HttpRequest, wait_s: float | None, template: str = "429.html") -> HttpResponse:
+    """The page for who has to wait, with how long that is."""
+    seconds = math.ceil(wait_s or 1)
+    number, unit = (seconds, "second") if seconds < 100 else (math.ceil(seconds / 60), "minute")
+    words = f"{number} {unit}{'' if number == 1 else 's'}"
+    response = render(request, template, {"wait": words}, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
+    """The page for who gave a wrong password for one name too often; each try starts the wait anew."""
+    return too_many(request, settings.AXES_COOLOFF_TIME * 3600, "registration/locked.html")
+
+
+def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A form that an address may fill in rightly (or wrongly, not ``successes``) no more often than the rate says.
+
+    What comes out the other way costs nothing.
+    """
+
+    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @functools.wraps(view)
+        def counted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method != "POST":
+                return view(request, *args, **kwargs)
+            throttle = AddressThrottle(scope)
+            if throttle.is_used_up(request):
+                return too_many(request, throttle.wait())
+            response = view(request, *args, **kwargs)
+            if (response.status_code == 302) is successes:
+                throttle.allow_request(request)
+            return response
+
+        return counted
+
+    return of
+
+
+# Wrong passwords over many names; axes counts those for one.
+log_in_counted = counting("login", successes=False)
 
 
 class PageThrottle(SimpleRateThrottle):
@@ -72,7 +120,8 @@ def room_create(request: HttpRequest) -> HttpResponse:
     """Open a room from the lobby or a machine's page and go there."""
     try:
         data = parse_room(request.POST)
-        seated = services.room_create(person=guest_ensure(request), **data)
+        with guest_seated(request, person_of_request(request)) as person:
+            seated = services.room_create(person=person, **data)
     except PlayError as error:
         return refuse(request, error)
     return redirect(seated.room)
@@ -83,8 +132,15 @@ def room_create(request: HttpRequest) -> HttpResponse:
 def room_join(request: HttpRequest) -> HttpResponse:
     """Take the free seat of a room by its code; when there is none, go and watch."""
     code = request.POST.get("code", "").strip().lower()
+    person = person_of_request(request)
     try:
-        services.room_join(code=code, person=guest_ensure(request))
+        with (
+            Guesses(request, request.user.pk).counted(code, lambda: person),
+            guest_seated(request, person) as newcomer,
+        ):
+            services.room_join(code=code, person=newcomer)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
         return refuse(request, error)
     except PlayError as error:
@@ -95,8 +151,12 @@ def room_join(request: HttpRequest) -> HttpResponse:
 @require_GET
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
     """The match page: for players and for everybody who watches."""
+    person = person_of_request(request)
     try:
-        entered = services.room_enter(code=code, person=person_of_request(request))
+        with Guesses(request, request.user.pk).counted(code, lambda: person):
+            entered = services.room_enter(code=code, person=person)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
         return render(request, "404.html", {"reason": str(error)}, status=404)
     context = {
@@ -146,6 +206,7 @@ def _claim(request: HttpRequest, user: Any, guest: Any) -> None:
 
 
 @method_decorator(limited, name="dispatch")
+@method_decorator(counting("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
     """Make an account; the matches played in this session come along."""
 
@@ -162,6 +223,7 @@ class SignUpView(FormView):
         return HttpResponseRedirect(self.get_success_url())
 
 
+@method_decorator(log_in_counted, name="dispatch")
 class LogInView(LoginView):
     """Log in; the matches played in this session come along."""
 
@@ -174,6 +236,19 @@ class LogInView(LoginView):
         response = super().form_valid(form)
         _claim(self.request, self.request.user, guest)
         return response
+
+
+class ResetPasswordView(PasswordResetView):
+    """Send a letter with a way to a new password: so many an hour for an address, and to one mailbox."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Send it, unless too many were asked for; whether there is such an account, nobody is told."""
+        mailbox = unicodedata.normalize("NFKC", form.cleaned_data["email"]).casefold()
+        name = hashlib.sha256(mailbox.encode()).hexdigest()
+        for throttle in (AddressThrottle("reset"), AddressThrottle("reset_mailbox", name)):
+            if not throttle.allow_request(self.request):
+                return too_many(self.request, throttle.wait())
+        return super().form_valid(form)
 
 
 @login_required

@@ -1,23 +1,44 @@
 """Who may do what with a machine, in one place: pages, API, sockets, commands and services all ask here.
 
-* *see* and *play*: everybody for a public machine and for a copy made for a room (whoever has its address); else its
-  owner and the staff.
+* *see* and *play*: everybody for a public machine; else its owner and the staff. A copy made for a room is as public as
+  its original was then, but in no list: whoever has its address sees it.
 * *train* and *edit*: its owner and the staff. A machine of the house has no owner, so the staff alone.
 
 What may not be seen is not there: its refusal is the same 404 as that of a machine that does not exist.
+:func:`may_see` decides, of a machine at hand; :func:`unseen` says the same to the database.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 
+from games.players import Viewer
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import Machine, TrainingRun
-from learning.selectors import machine_find
+from learning.models import Machine, MachineSeat, TrainingRun
 
 To = Literal["see", "play", "train", "edit"]
+
+
+def row_id(text: str) -> int | None:
+    """The id that a text names; ``None`` if it is none that a row can have."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def machine_find(ref: str) -> Machine:
+    """The machine with this id or slug.
+
+    Raises:
+        MachineNotFoundError: there is none.
+    """
+    pk = row_id(ref)
+    by = {"slug": ref} if pk is None else {"pk": pk}
+    # PostgreSQL refuses the character altogether.
+    machine = Machine.objects.filter(**by).first() if "\0" not in ref else None
+    if machine is None:
+        raise MachineNotFoundError(f"There is no machine {ref!r}.")
+    return machine
 
 
 def machine_for(user: Any, ref: str | int, *, to: To = "see") -> Machine:
@@ -32,11 +53,12 @@ def machine_for(user: Any, ref: str | int, *, to: To = "see") -> Machine:
         MachineNotFoundError: there is none, or none that this user may see.
         NotYourMachineError: the user may look at it, and no more.
     """
+    # Before anything is found: an answer for which a session was read says so in its head (Vary).
+    viewer = Viewer.of(user)
     machine = machine_find(str(ref))
-    try:
-        machine_require(user, machine, to=to)
-    except MachineNotFoundError:
-        raise MachineNotFoundError(f"There is no machine {str(ref)!r}.") from None
+    if not may_see(viewer, machine.audience):
+        raise MachineNotFoundError(f"There is no machine {str(ref)!r}.")
+    machine_require(user, machine, to=to)
     return machine
 
 
@@ -54,25 +76,50 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
+def may_see(viewer: Viewer, audience: list[int] | None) -> bool:
+    """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
+    return audience is None or viewer.is_staff or viewer.user_id in audience
+
+
+def unseen(viewer: Viewer, path: str = "") -> Q:
+    """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`."""
+    if viewer.is_staff:
+        return Q(pk__in=[])
+    private = Q(**{f"{path}is_public": False})
+    return private if viewer.user_id is None else private & ~Q(**{f"{path}owner": viewer.user_id})
+
+
 def is_seen(user: Any, machine: Machine) -> bool:
     """Whether the user may look at the machine, and know that there is one."""
-    return machine.is_public or machine.room_id is not None or is_master(user, machine)
+    return may_see(Viewer.of(user), machine.audience)
 
 
 def is_master(user: Any, machine: Machine) -> bool:
     """Whether the user may do everything with the machine: its owner, or staff."""
-    if user is None or not user.is_authenticated:
-        return False
-    return bool(user.is_staff) or machine.owner_id == user.pk
+    viewer = Viewer.of(user)
+    return viewer.is_staff or (viewer.user_id is not None and machine.owner_id == viewer.user_id)
 
 
 def machines_visible(user: Any) -> QuerySet[Machine]:
     """Every machine that a list may show to this user: public ones without copies of rooms, and their own."""
-    if user is None or not user.is_authenticated:
-        return Machine.objects.filter(is_public=True, room__isnull=True)
-    if user.is_staff:
+    viewer = Viewer.of(user)
+    if viewer.is_staff:
         return Machine.objects.all()
-    return Machine.objects.filter(Q(is_public=True, room__isnull=True) | Q(owner=user))
+    listed = Q(is_public=True, room__isnull=True)
+    return Machine.objects.filter(listed if viewer.user_id is None else listed | Q(owner=viewer.user_id))
+
+
+def cause_hidden(viewer: Viewer, lesson: str = "") -> Any:
+    """Of a lesson, or of the lesson at the end of the path (``lesson__``): whether its match or run may not be named.
+
+    A match, because of a machine in it that the viewer may not see; a run, because it was such a machine's.
+    """
+    if viewer.is_staff:
+        return Value(False)
+    hidden = unseen(viewer, "machine__")
+    seats = MachineSeat.objects.filter(hidden, seat__match=OuterRef(f"{lesson}match"))
+    runs = TrainingRun.objects.filter(hidden, pk=OuterRef(f"{lesson}run"))
+    return ExpressionWrapper(Q(Exists(seats)) | Q(Exists(runs)), output_field=BooleanField())
 
 
 def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
@@ -82,14 +129,12 @@ def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
         RunNotFoundError: there is none, or its machine may not be seen.
         NotYourMachineError: the user may watch it, and no more.
     """
+    viewer = Viewer.of(user)  # first, as in machine_for
     runs = TrainingRun.objects.select_related("machine").prefetch_related("stages__opponent_machine")
     run = runs.filter(pk=run_id).first() if 0 <= run_id < 1 << 63 else None
-    if run is None:
+    if run is None or not may_see(viewer, run.machine.audience):
         raise RunNotFoundError
-    try:
-        machine_require(user, run.machine, to=to)
-    except MachineNotFoundError:
-        raise RunNotFoundError from None
+    machine_require(user, run.machine, to=to)
     return run
 
 

@@ -10,8 +10,8 @@ class LearningConfig(AppConfig):
 
     def ready(self) -> None:
         """Let machines and opponents join live matches."""
-        from learning.players import players_register
-        from learning.players_values import values_player_register
+        from learning.players.machines import players_register
+        from learning.players.values import values_player_register
 
         players_register()
         values_player_register()

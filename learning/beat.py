@@ -8,8 +8,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from learning.models import Schedule
-from learning.services_schedules import EARLY
-from learning.services_schedules import schedule_fire as fire
+from learning.services.schedules import EARLY
+from learning.services.schedules import schedule_fire as fire
 
 logger = logging.getLogger(__name__)
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 import time
 from typing import Any
 
+from channels.exceptions import StopConsumer
+
 from games.authentication import user_of_scope
-from games.consumers import FrameConsumer, in_thread
-from games.exceptions import PlayError
-from learning.access import machine_for, run_for
+from games.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
+from games.exceptions import PlayError, UnavailableError
+from games.players import Viewer
+from learning.access import machine_for, may_see, run_for
 from learning.events import machine_group, run_group, tournament_group
 from learning.models import Machine, Tournament, TrainingRun
-from learning.selectors_runs import run_curve, run_view
-from learning.selectors_tournaments import tournament_for, tournament_view
+from learning.selectors.runs import run_curve, run_view
+from learning.selectors.tournaments import tournament_for, tournament_told, tournament_view
 
-ASK_AGAIN_S = 30.0
-"""For so long a socket is told without asking again whether it may still look: a machine may have been hidden, a
-session ended, a token revoked."""
+logger = logging.getLogger(__name__)
+
+CLOSE_FAULT = 1011
+TELL_EVERY_S = 0.25
+"""A socket is told no more often than this; what comes meanwhile is told together, the last of it as well."""
+ASK_WHEN_AWAY_S = 5.0
+"""While the database is away nobody knows whether they still may look: nothing is told, and asked again after this."""
 
 
 class WatchConsumer(FrameConsumer):
@@ -24,6 +34,8 @@ class WatchConsumer(FrameConsumer):
 
     number: int
     """What is watched."""
+    user: Any
+    """Who watches, as far as was last asked."""
 
     async def connect(self) -> None:
         """Join: first the group, then the state, so that nothing falls between them."""
@@ -37,15 +49,76 @@ class WatchConsumer(FrameConsumer):
         self.note(view)
         await self.send_frame("joined", view)
 
-    async def tell(self, kind: str, data: dict[str, Any]) -> None:
-        """Send what the group was told, to whoever may still look."""
-        if time.monotonic() - self.asked_at >= ASK_AGAIN_S:
+    telling: asyncio.Task[None] | None = None
+    untold: dict[str, Any] | None = None
+    told_at = -TELL_EVERY_S
+    audience: list[int] | None = None
+    """Of the machine that the news is about, as the latest said."""
+
+    async def tell(self, kind: str, data: dict[str, Any], audience: list[int] | None = None) -> None:
+        """Send what the group was told, as soon as it is time, to whoever may still look by then."""
+        self.audience = audience
+        self.untold = data if self.untold is None else self.together(self.untold, data)
+        if self.telling is None:
+            self.telling = asyncio.create_task(self._tell_or_close(kind))
+
+    async def _tell_or_close(self, kind: str) -> None:
+        """Tell in time; a socket that cannot be told ends, so that its page opens another and knows how it stands."""
+        try:
+            await self._tell_in_time(kind)
+        except Exception:  # nobody awaits this task: an error of any kind would be seen by nobody
+            logger.exception("could not tell %s of %s", kind, self.group)
+            await self.leave()
+            await self.close(CLOSE_FAULT)
+
+    async def _tell_in_time(self, kind: str) -> None:
+        while self.untold is not None:
+            await asyncio.sleep(self.told_at + TELL_EVERY_S - time.monotonic())
+            if not await self._may_look():
+                return  # and what is still to come finds a task that is there, and waits for ever
+            data, self.untold = self.untold, None
+            self.told_at = time.monotonic()
+            await self.send_frame(kind, self.told(data))
+        self.telling = None
+
+    async def _may_look(self) -> bool:
+        """Whether they still may; refused if not. Asked at once when the news says that they may not."""
+        while time.monotonic() - self.asked_at >= ASK_AGAIN_S or not may_see(self.viewer, self.audience):
             try:
                 await in_thread(self.found)
+                self.asked_at = time.monotonic()
+                break
+            except UnavailableError:
+                await asyncio.sleep(ASK_WHEN_AWAY_S)
             except PlayError as error:
-                await self.refuse(error)
-            self.asked_at = time.monotonic()
-        await self.send_frame(kind, data)
+                with contextlib.suppress(StopConsumer):  # this is not the consumer's own task: it ends with the socket
+                    await self.refuse(error)
+                return False
+        return True
+
+    async def disconnect(self, code: int) -> None:
+        """Tell nothing more."""
+        if self.telling is not None:
+            self.telling.cancel()
+        await super().disconnect(code)
+
+    def together(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+        """Two things to tell as one: the later, where that says everything."""
+        return after
+
+    def told(self, data: dict[str, Any]) -> dict[str, Any]:
+        """What this socket's user may know of the news."""
+        return data
+
+    @property
+    def viewer(self) -> Viewer:
+        """Whom :attr:`user` looks as."""
+        return Viewer.of(self.user)
+
+    def user_now(self) -> Any:
+        """Who watches, asked again; touches the database."""
+        self.user = user_of_scope(self.scope)
+        return self.user
 
     def watched(self) -> str:
         """The group."""
@@ -74,7 +147,7 @@ class MachineConsumer(WatchConsumer):
         return machine_group(self.number)
 
     def found(self) -> Machine:
-        return machine_for(user_of_scope(self.scope), self.number)
+        return machine_for(self.user_now(), self.number)
 
     def joined(self) -> dict[str, Any]:
         self.found()
@@ -82,7 +155,12 @@ class MachineConsumer(WatchConsumer):
 
     async def machine_boxes(self, event: dict[str, Any]) -> None:
         """Boxes that changed, from the group."""
-        await self.tell("boxes", event["data"])
+        await self.tell("boxes", event["data"], event.get("audience"))
+
+    def together(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+        boxes = {box["position"]: box for box in [*before["boxes"], *after["boxes"]]}
+        latest = {name: after[name] or before[name] for name in ("drawn", "totals")}
+        return {"boxes": list(boxes.values()), **latest}
 
 
 class TournamentConsumer(WatchConsumer):
@@ -92,19 +170,23 @@ class TournamentConsumer(WatchConsumer):
         return tournament_group(self.number)
 
     def found(self) -> Tournament:
-        return tournament_for(user_of_scope(self.scope), self.number)
+        return tournament_for(self.user_now(), self.number)
 
     def joined(self) -> dict[str, Any]:
-        return tournament_view(self.found())
+        found = self.found()
+        return tournament_view(found, self.viewer)
 
     def note(self, view: dict[str, Any]) -> None:
         self.version = view["version"]
 
     async def tournament_state(self, event: dict[str, Any]) -> None:
         """How the tournament stands, from the group; nothing older than what this socket has seen."""
-        if event["data"]["version"] > self.version:
-            self.note(event["data"])
-            await self.tell("state", event["data"])
+        if event["whole"]["version"] > self.version:
+            self.note(event["whole"])
+            await self.tell("state", {"whole": event["whole"], "private": event["private"]})
+
+    def told(self, data: dict[str, Any]) -> dict[str, Any]:
+        return tournament_told(data["whole"], data["private"], self.viewer)
 
 
 class RunConsumer(WatchConsumer):
@@ -114,20 +196,30 @@ class RunConsumer(WatchConsumer):
         return run_group(self.number)
 
     def found(self) -> TrainingRun:
-        return run_for(user_of_scope(self.scope), self.number)
+        return run_for(self.user_now(), self.number)
 
     def joined(self) -> dict[str, Any]:
         run = self.found()
-        return {**run_view(run), "curve": run_curve(run)}
+        return {**run_view(run, self.viewer), "curve": run_curve(run)}
 
     def note(self, view: dict[str, Any]) -> None:
         self.reached = _reached(view)
+        points = view.get("curve") or view.get("points") or [{"games": self.drawn_to}]
+        self.drawn_to = points[-1]["games"]
+
+    drawn_to = -1
+    """The games of the last point of the curve that this socket has."""
 
     async def run_state(self, event: dict[str, Any]) -> None:
         """How far the run is, from the group; what this socket has seen already is not said again."""
-        if _reached(event["data"]) > self.reached:
-            self.note(event["data"])
-            await self.tell("state", event["data"])
+        data = event["data"]
+        if _reached(data) > self.reached:
+            data = {**data, "points": [point for point in data["points"] if point["games"] > self.drawn_to]}
+            self.note(data)
+            await self.tell("state", data, event.get("audience"))
+
+    def together(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+        return {**after, "points": [*before["points"], *after["points"]]}
 
 
 def _reached(view: dict[str, Any]) -> tuple[bool, int, bool]:

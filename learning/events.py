@@ -18,9 +18,9 @@ def run_group(run_id: int) -> str:
     return f"run.{run_id}"
 
 
-def run_changed(run_id: int, view: dict[str, Any], points: list[dict[str, Any]]) -> None:
-    """Tell a run's page how far it is, and the points that its curve has got."""
-    group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}})
+def run_changed(run_id: int, view: dict[str, Any], points: list[dict[str, Any]], audience: list[int] | None) -> None:
+    """Tell a run's page how far it is, and the points that its curve has got; ``audience`` is that of its machine."""
+    group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}, "audience": audience})
 
 
 def tournament_group(tournament_id: int) -> str:
@@ -28,14 +28,14 @@ def tournament_group(tournament_id: int) -> str:
     return f"tournament.{tournament_id}"
 
 
-def tournament_changed(tournament_id: int, view: dict[str, Any]) -> None:
-    """Tell a tournament's page how it stands."""
-    group_tell(tournament_group(tournament_id), {"type": "tournament.state", "data": view})
+def tournament_changed(tournament_id: int, whole: dict[str, Any], private: list[dict[str, Any]]) -> None:
+    """Tell a tournament's page how it stands: each socket tells its reader what they may know of it."""
+    group_tell(tournament_group(tournament_id), {"type": "tournament.state", "whole": whole, "private": private})
 
 
-def bead_drawn(machine_id: int, drawn: dict[str, Any]) -> None:
+def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
     """Tell a machine's page which bead was drawn in a live match."""
-    _machine_tell(machine_id, {"boxes": [], "drawn": drawn, "totals": None})
+    _machine_tell(machine, {"boxes": [], "drawn": drawn, "totals": None})
 
 
 def box_changed(machine: Machine, boxes: list[Box]) -> None:
@@ -43,8 +43,11 @@ def box_changed(machine: Machine, boxes: list[Box]) -> None:
     boxes_changed(machine, [{"position": box.position, "beads": box.beads, "draws": box.draws} for box in boxes])
 
 
-def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> None:
-    """Tell a machine's page what these boxes (position, beads, draws) hold now, and its totals after a lesson."""
+def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> bool:
+    """Tell a machine's page what these boxes (position, beads, draws) hold now, and its totals after a lesson.
+
+    Whether it could be told: who gathers changes tells them again with the next ones.
+    """
     totals = {
         "games": machine.n_games,
         "wins": machine.n_wins,
@@ -52,8 +55,8 @@ def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> None:
         "losses": machine.n_losses,
         "level": machine.level,
     }
-    _machine_tell(machine.pk, {"boxes": boxes, "drawn": None, "totals": totals})
+    return _machine_tell(machine, {"boxes": boxes, "drawn": None, "totals": totals})
 
 
-def _machine_tell(machine_id: int, data: dict[str, Any]) -> None:
-    group_tell(machine_group(machine_id), {"type": "machine.boxes", "data": data})
+def _machine_tell(machine: Machine, data: dict[str, Any]) -> bool:
+    return group_tell(machine_group(machine.pk), {"type": "machine.boxes", "data": data, "audience": machine.audience})

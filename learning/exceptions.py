@@ -24,6 +24,13 @@ class MachineQuotaError(PlayError):
     status = 409
 
 
+class ValueQuotaError(PlayError):
+    """These machines would have more values together than they may."""
+
+    code = "value_quota"
+    status = 409
+
+
 class MachineBusyError(PlayError):
     """This machine is being trained. Wait, or cancel the training first."""
 

@@ -12,9 +12,8 @@ from rest_framework.exceptions import ValidationError
 from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
-from learning.access import machines_visible
+from learning.access import machines_visible, row_id
 from learning.models import Box, ExperimentRun, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
-from learning.selectors import row_id
 
 
 class Sum(Func):
@@ -45,12 +44,30 @@ class WholeFilter(django_filters.NumberFilter):
         """The field has one already."""
 
 
-class MachineOrdering(django_filters.OrderingFilter):
+class ColumnsField(django_filters.fields.BaseCSVField):
+    """Columns between commas; blanks there name none."""
+
+    def clean(self, value: Any) -> Any:
+        """The columns that are named."""
+        return super().clean(value and [column for column in map(str.strip, value) if column])
+
+
+class Ordering(django_filters.OrderingFilter):
+    """An ordering by columns, the blanks between its commas left out."""
+
+    base_field_class = ColumnsField
+
+    def columns(self, value: Any) -> list[str]:
+        """What to order by."""
+        return [self.get_ordering_value(param) for param in value or ()]
+
+
+class MachineOrdering(Ordering):
     """An ordering in which no two machines are equal, so that pages neither repeat nor leave out one."""
 
     def filter(self, qs: QuerySet[Machine], value: Any) -> QuerySet[Machine]:
         """The machines in this order, those that are equal in order of their making."""
-        return qs.order_by(*map(self.get_ordering_value, value or ()), "pk")
+        return qs.order_by(*self.columns(value), "pk")
 
 
 class MachineFilter(django_filters.FilterSet):
@@ -85,14 +102,12 @@ class MachineFilter(django_filters.FilterSet):
         return queryset.filter(wanted)
 
 
-class BoxOrdering(django_filters.OrderingFilter):
+class BoxOrdering(Ordering):
     """An ordering in which no two boxes are equal, so that pages neither repeat nor leave out one."""
 
     def filter(self, qs: QuerySet[Box], value: Any) -> QuerySet[Box]:
         """The boxes in this order, those that are equal in order of play."""
-        if not value:
-            return qs.order_by("ply", "position")
-        columns = [self.get_ordering_value(param) for param in value]
+        columns = self.columns(value)
         computed = {
             "n_beads": Sum(F("beads")),
             "n_draws": Sum(F("draws")),

@@ -10,7 +10,20 @@ from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
 from learning.api import tournaments as api_tournaments
-from learning.views import advice, exchange, experiments, lab, pages, play, runs, schedules, tournaments, values
+from learning.views import (
+    account,
+    advice,
+    boxes,
+    exchange,
+    experiments,
+    lobby,
+    machines,
+    play,
+    runs,
+    schedules,
+    tournaments,
+    values,
+)
 
 # Advice; served without the rest of Django where the server allows (menace_site/open_endpoints.py)
 open_urlpatterns = [
@@ -21,29 +34,29 @@ open_urlpatterns = [
 
 urlpatterns = [
     *open_urlpatterns,
-    path("", pages.lobby, name="lobby"),
+    path("", lobby.lobby, name="lobby"),
     path("play/<slug:slug>", play.play_page, name="play"),
     path("ai", advice.advice, name="advice"),
-    path("account", pages.account, name="account"),
-    path("machines/<int:machine_id>", pages.machine_page, name="machine"),
-    path("machines/<int:machine_id>/boxes/<str:position>", pages.box_page, name="box"),
+    path("account", account.account, name="account"),
+    path("machines/<int:machine_id>", machines.machine_page, name="machine"),
+    path("machines/<int:machine_id>/boxes/<str:position>", boxes.box_page, name="box"),
     # The lab
     path("machines", runs.machine_list, name="machines"),
-    path("machines/new", lab.machine_new, name="machine_new"),
+    path("machines/new", machines.machine_new, name="machine_new"),
     path("machines/compare", runs.compare, name="compare"),
     path("machines/compare.csv", runs.compare_csv, name="compare_csv"),
-    path("machines/<int:machine_id>/edit", lab.machine_edit, name="machine_edit"),
-    path("machines/<int:machine_id>/set", lab.machine_set, name="machine_set"),
-    path("machines/<int:machine_id>/clone", lab.machine_clone, name="machine_clone"),
-    path("machines/<int:machine_id>/reset", lab.machine_reset, name="machine_reset"),
-    path("machines/<int:machine_id>/delete", lab.machine_delete, name="machine_delete"),
+    path("machines/<int:machine_id>/edit", machines.machine_edit, name="machine_edit"),
+    path("machines/<int:machine_id>/set", machines.machine_set, name="machine_set"),
+    path("machines/<int:machine_id>/clone", machines.machine_clone, name="machine_clone"),
+    path("machines/<int:machine_id>/reset", machines.machine_reset, name="machine_reset"),
+    path("machines/<int:machine_id>/delete", machines.machine_delete, name="machine_delete"),
     path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
     path("machines/<int:machine_id>/train-together", runs.run_together, name="run_together"),
-    path("machines/<int:machine_id>/boxes", lab.gallery, name="gallery"),
-    path("machines/<int:machine_id>/boxes-at/<int:number>", lab.boxes_at, name="boxes_at"),
-    path("machines/<int:machine_id>/why", lab.why, name="why"),
+    path("machines/<int:machine_id>/boxes", boxes.gallery, name="gallery"),
+    path("machines/<int:machine_id>/boxes-at/<int:number>", boxes.boxes_at, name="boxes_at"),
+    path("machines/<int:machine_id>/why", boxes.why, name="why"),
     path("machines/<int:machine_id>/values", values.values_page, name="values"),
-    path("machines/<int:machine_id>/drawings", lab.drawings, name="drawings"),
+    path("machines/<int:machine_id>/drawings", boxes.drawings, name="drawings"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),

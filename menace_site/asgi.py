@@ -17,7 +17,7 @@ import games.routing  # noqa: E402
 import learning.api.ai  # noqa: E402
 import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
-from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, close_unknown  # noqa: E402
+from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, SocketOutage, close_unknown  # noqa: E402
 from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
 
 websocket_urlpatterns = [
@@ -25,6 +25,8 @@ websocket_urlpatterns = [
     *learning.routing.websocket_urlpatterns,
     re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
+
+sockets = SocketOutage(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
 
 application = ProtocolTypeRouter(
     {
@@ -38,6 +40,6 @@ application = ProtocolTypeRouter(
             warm_up=learning.api.ai.warm_up,
             n_threads=settings.AI_THREADS,
         ),
-        "websocket": SocketBoundary(SocketLimit(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
+        "websocket": SocketBoundary(SocketLimit(sockets)),
     }
 )

@@ -9,10 +9,13 @@ from urllib.parse import parse_qs
 from asgiref.sync import sync_to_async
 from channels.security.websocket import OriginValidator
 from django.conf import settings
-from django.http import HttpRequest, parse_cookie
-from rest_framework.request import Request
+from django.http import parse_cookie
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
+
+from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY, CLOSE_TRY_AGAIN
+from games.identity import request_of_scope
+from games.outages import database_stumbled, unavailable
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -20,9 +23,6 @@ Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
-
-CLOSE_NOT_FOUND = 4404
-CLOSE_TOO_MANY = 4429
 
 
 class BodyTooLargeError(Exception):
@@ -123,26 +123,40 @@ class SocketLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         throttle = SocketThrottle()
-        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(_request_of(scope), APIView()):
+        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(request_of_scope(scope), APIView()):
             await self.application(scope, receive, send)
             return
         await receive()
-        if "websocket.http.response" not in (scope.get("extensions") or {}):
-            await send({"type": "websocket.close", "code": CLOSE_TOO_MANY})
-            return
         says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
-        retry = (b"retry-after", str(math.ceil(throttle.wait() or 1)).encode())
-        await answer(send, 429, says, retry, kind="websocket.http")
+        await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait() or 1), close=CLOSE_TOO_MANY)
 
 
-def _request_of(scope: Scope) -> Request:
-    """The handshake as a request, as far as it tells whose it is."""
-    request = HttpRequest()
-    forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
-    request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}
-    if forwarded:
-        request.META["HTTP_X_FORWARDED_FOR"] = ",".join(forwarded)
-    return Request(request)
+class SocketOutage:
+    """Refuses the handshake that the database stumbles over, where the account is read: with 503, or closed."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.application(scope, receive, send)
+        except Exception as error:
+            if not database_stumbled(error):
+                raise
+            refusal = unavailable(error, f"the handshake of {scope['path']}")
+            says = {"detail": str(refusal), "code": refusal.code}
+            after = refusal.retry_after_s
+            await refuse(scope, send, refusal.status, says, retry_after_s=after, close=CLOSE_TRY_AGAIN)
+
+
+async def refuse(
+    scope: Scope, send: Send, status: int, says: dict[str, str], *, retry_after_s: int, close: int
+) -> None:
+    """Refuse a handshake with an answer, where the server can send one, else with the code of a close."""
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": close})
+        return
+    await answer(send, status, says, (b"retry-after", str(retry_after_s).encode()), kind="websocket.http")
 
 
 async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,16 +8,23 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 from rest_framework.views import set_rollback
 
+from games.outages import database_stumbled, unavailable
+from games.serializers import first_error
+
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
     """Answer an error of ours, which carries ``code`` and ``status``, or one of REST framework's.
 
     Validation errors name the field in their sentence and keep the whole mapping as ``fields``.
     """
+    if database_stumbled(exc):
+        exc = unavailable(exc, context["request"].path)
     code, status = getattr(exc, "code", None), getattr(exc, "status", None)
     if isinstance(code, str) and isinstance(status, int):
         set_rollback()
-        return Response({"detail": str(exc), "code": code}, status=status)
+        wait_s = getattr(exc, "retry_after_s", None)
+        headers = None if wait_s is None else {"Retry-After": str(wait_s)}
+        return Response({"detail": str(exc), "code": code}, status=status, headers=headers)
     if isinstance(exc, RequestDataTooBig):  # Django's own answer would be a page with status 400
         return Response({"detail": "The request is too large.", "code": "too_large"}, status=413)
     if isinstance(exc, RecursionError):  # JSON nested deeper than Python cares to follow
@@ -26,9 +33,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     if response is None:  # a fault of ours: Django reports it as one
         return None
     if isinstance(exc, ValidationError):
-        field, first = _first_error(exc.detail)
-        detail = f"{field}: {first}" if field else str(first)
-        response.data = {"detail": detail, "code": "malformed", "fields": exc.detail}
+        response.data = {"detail": first_error(exc.detail), "code": "malformed", "fields": exc.detail}
     elif isinstance(exc, ParseError):
         response.data = {"detail": "The request is not JSON that can be read.", "code": "malformed"}
     elif isinstance(exc, APIException) and isinstance(exc.detail, ErrorDetail):
@@ -37,16 +42,3 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
         error = response.data["detail"]
         response.data = {"detail": str(error), "code": error.code}
     return response
-
-
-def _first_error(detail: Any, field: str = "") -> tuple[str, ErrorDetail]:
-    """The first error of a tree of mappings and lists, with the dotted path of its field."""
-    if isinstance(detail, dict):
-        for name, below in detail.items():
-            path = field if name == "non_field_errors" else f"{field}.{name}".lstrip(".")
-            return _first_error(below, path)
-    if isinstance(detail, list) and detail:
-        for index, below in enumerate(detail):
-            if below:  # a list of objects has an empty mapping for each good one
-                return _first_error(below, field if isinstance(below, str) else f"{field}.{index}".lstrip("."))
-    return field, detail if isinstance(detail, ErrorDetail) else ErrorDetail("Invalid input.", code="invalid")

@@ -5,7 +5,6 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from menace_site import servers
 
@@ -20,7 +19,6 @@ def _database_answers() -> bool:
 
 
 @never_cache
-@require_safe
 def health(request: HttpRequest) -> JsonResponse:
     """200 when database and broker answer, else 503 naming the part that does not."""
     parts = {"database": _database_answers(), "broker": servers.redis_answers(settings.REDIS_URL)}

@@ -5,6 +5,12 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
+from uritemplate import variables
+
+from games.serializers import RefusalSerializer
 
 Endpoint = tuple[str, str, str, Callable[..., Any]]
 
@@ -12,6 +18,50 @@ Endpoint = tuple[str, str, str, Callable[..., Any]]
 def without_trailing_slash(endpoints: list[Endpoint]) -> list[Endpoint]:
     """Show each address as it is written in the documentation: a slash at its end is only tolerated."""
     return [(path.rstrip("/"), regex, method, callback) for path, regex, method, callback in endpoints]
+
+
+class Schema(AutoSchema):
+    """Names for each operation the refusals that follow from how its view is made.
+
+    Those of its services it names itself (:func:`games.serializers.refusals`), in place of what is said here.
+    """
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """How who asks may prove who they are; with an empty one last where nobody has to."""
+        ways = super().get_auth()
+        needs_account = any(
+            isinstance(permission, (IsAuthenticated, IsAuthenticatedOrReadOnly))
+            for permission in self.view.get_permissions()
+        )
+        return ways if needs_account or not ways else [*ways, {}]
+
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        own = super()._get_response_bodies(direction)
+        if getattr(self.view, "refuses_by_itself", False):
+            return own
+        general = {
+            status: self._get_response_for_code(OpenApiResponse(RefusalSerializer, why), status, None, direction)  # type: ignore[no-untyped-call]
+            for status, why in self._refusals().items()
+        }
+        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        for status in general.keys() & {"429", "503"}:
+            general[status]["headers"] = {"Retry-After": seconds}
+        return dict(sorted({**general, **own}.items()))
+
+    def _refusals(self) -> dict[str, str]:
+        view, is_unsafe = self.view, self.method in ("POST", "PUT", "PATCH", "DELETE")
+        found = {
+            "400": ("What was sent is not right.", True),
+            "401": ("This needs an account, or the token does not count.", view.get_authenticators()),
+            "403": ("This is not yours to do, or the token lacks a scope.", view.get_permissions()),
+            "404": ("There is no such thing, or none that may be seen.", variables(self.path)),
+            "406": ("Answers are JSON.", view.content_negotiation_class is DefaultContentNegotiation),
+            "413": ("The request is too large.", is_unsafe),
+            "415": ("This kind of body is not read here.", is_unsafe and self._get_request_body()),  # type: ignore[no-untyped-call]
+            "429": ("Too many requests.", view.get_throttles()),
+            "503": ("The database does not answer just now.", True),
+        }
+        return {status: why for status, (why, is_so) in found.items() if is_so}
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself

@@ -129,10 +129,10 @@ class Unprivileged:
 # A user namespace needs no rights on the path: outside it we are still ourselves, under a 0700 home too.
 NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
 _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
-# Containers often refuse namespaces. One capability then stands in for the rights on the path.
-SETPRIV_WITH_PATHS = Unprivileged(
-    (*_SETPRIV, "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--"), owner=UNPRIVILEGED_ID
-)
+# Containers often refuse namespaces. One capability then stands in for the rights on the path; with the secure bit it
+# counts for access(2) too, with which initdb asks whether it may run the postgres beside it.
+_WITH_PATHS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
+SETPRIV_WITH_PATHS = Unprivileged((*_SETPRIV, *_WITH_PATHS, "--"), owner=UNPRIVILEGED_ID)
 SETPRIV = Unprivileged((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
 WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
 
@@ -148,7 +148,8 @@ def unprivileged() -> Unprivileged:
             pwd.getpwuid(os.geteuid())
             return Unprivileged()
     for way in WAYS:
-        command: list[str | Path] = [*way.prefix, postgres_bin() / "postgres", "--version"]
+        # By way of another program: setpriv itself still has root's rights on the path when it starts one.
+        command: list[str | Path] = [*way.prefix, "env", postgres_bin() / "postgres", "--version"]
         with contextlib.suppress(OSError):
             if subprocess.run(command, capture_output=True, check=False).returncode == 0:
                 return way

@@ -163,13 +163,9 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
-# A worker takes from each in turn, so a thousand pairings do not keep a training run waiting, nor the other way round.
-CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}, "tournaments": {}}
-CELERY_TASK_ROUTES = {
-    "learning.tasks.training_run_execute": {"queue": "bulk"},
-    "learning.tasks.pairing_execute": {"queue": "tournaments"},
-    "learning.tasks.experiment_run_execute": {"queue": "bulk"},
-}
+# What takes turns, and what is short and has a worker of its own: schedules, reapers, the sweep.
+CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
+CELERY_TASK_ROUTES = {"learning.tasks.jobs_work": {"queue": "bulk"}}
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -177,8 +173,8 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # A schedule that was changed is seen within this many seconds.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
-    "Take up training runs that were forgotten": {
-        "task": "learning.tasks.training_runs_reap",
+    "Take up jobs that were forgotten": {
+        "task": "learning.tasks.jobs_reap",
         "schedule": 5.0,
         "options": {"expires": 5},
     },
@@ -186,16 +182,6 @@ CELERY_BEAT_SCHEDULE = {
         "task": "learning.tasks.sweep",
         "schedule": 3600.0,
         "options": {"expires": 600},
-    },
-    "Take up pairings of tournaments that were forgotten": {
-        "task": "learning.tasks.tournaments_reap",
-        "schedule": 5.0,
-        "options": {"expires": 5},
-    },
-    "Take up experiments that were forgotten": {
-        "task": "learning.tasks.experiments_reap",
-        "schedule": 5.0,
-        "options": {"expires": 5},
     },
     "Start what schedules missed": {
         "task": "learning.beat.schedules_catch_up",
@@ -235,7 +221,7 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
-AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_LOCKOUT_CALLABLE = "games.views.locked_out"
 AXES_CLIENT_IP_CALLABLE = "menace_site.client_ip.client_ip"
 AXES_VERBOSE = False
 
@@ -279,12 +265,30 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
 # How many machines an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
+# How many values a machine that keeps them may have, and all machines of an account together (a million are .6 GB with
+# their index). One that has as many learns no new ones; those that it has go on learning.
+VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
+VALUES_PER_ACCOUNT = env.int("VALUES_PER_ACCOUNT", default=2_000_000)
 # How many training runs, and how many tournaments, of an account may wait or go on at once; the staff has no limit.
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
 # Live matches
 
+# How many rooms of a person, and of everybody behind an address, may be open at once: they wait or are being
+# played, and somebody has moved within the hour. A class of 40 behind one address opens 40 or 80.
+OPEN_ROOMS_PER_GUEST = env.int("OPEN_ROOMS_PER_GUEST", default=20)
+OPEN_ROOMS_PER_ACCOUNT = env.int("OPEN_ROOMS_PER_ACCOUNT", default=100)
+OPEN_ROOMS_PER_ADDRESS = env.int("OPEN_ROOMS_PER_ADDRESS", default=800)
+# How many machines copied for a room are kept: of those that nobody plays or trains the longest unplayed goes first.
+COPIES_PER_GUEST = env.int("COPIES_PER_GUEST", default=5)
+COPIES_PER_ACCOUNT = env.int("COPIES_PER_ACCOUNT", default=20)
+COPIES_PER_ADDRESS = env.int("COPIES_PER_ADDRESS", default=400)
+# How many values a machine may have that is copied for a room (50,000 are copied in half a second), and those copies
+# together that a guest plays or that guests play from an address. Copies of an account count with its machines.
+VALUES_PER_ROOM_COPY = env.int("VALUES_PER_ROOM_COPY", default=50_000)
+VALUES_PER_GUEST = env.int("VALUES_PER_GUEST", default=200_000)
+VALUES_PER_ADDRESS = env.int("VALUES_PER_ADDRESS", default=2_000_000)
 # Threads of a web process in which players that take seconds over a move think.
 THINKERS = env.int("THINKERS", default=1)
 
@@ -325,7 +329,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["menace_site.reading.WholeTextParser"],
     "DEFAULT_PAGINATION_CLASS": "games.paging.Page",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "menace_site.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": [
         "rest_framework.throttling.AnonRateThrottle",
         "games.throttles.AccountThrottle",
@@ -342,6 +346,18 @@ REST_FRAMEWORK = {
         "socket": env.str("THROTTLE_SOCKET", default="600/min"),
         # Advice, by address.
         "ai": env.str("THROTTLE_AI", default="600/min"),
+        # By address, and only what somebody who tries things out does more often than a class of 40 in its lesson:
+        # codes of rooms that there are not, log-ins that fail (whatever the names; axes counts those of one name),
+        # accounts made, and letters with a new password, of which one mailbox gets fewer.
+        # One pupil can use an address up for the others. So codes of who is signed in count by account instead, fewer
+        # of them as anybody can make accounts; and log-ins may fail three times as often as 40 pupils do who each
+        # mistype five times.
+        "guess": env.str("THROTTLE_GUESS", default="200/hour"),
+        "guess_account": env.str("THROTTLE_GUESS_ACCOUNT", default="30/hour"),
+        "login": env.str("THROTTLE_LOGIN", default="600/hour"),
+        "signup": env.str("THROTTLE_SIGNUP", default="100/hour"),
+        "reset": env.str("THROTTLE_RESET", default="60/hour"),
+        "reset_mailbox": env.str("THROTTLE_RESET_MAILBOX", default="5/hour"),
     },
     # ?format= is a filter of ours: of tournaments, of exports.
     "URL_FORMAT_OVERRIDE": None,
@@ -358,7 +374,7 @@ SPECTACULAR_SETTINGS = {
     # One name for the same choices under several fields.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "learning.models.RunStatus",
-        "ExperimentEnum": "learning.serializers.EXPERIMENT_SLUGS",
+        "ExperimentEnum": "learning.serializers.experiments.EXPERIMENT_SLUGS",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -376,9 +392,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "filters": {"one_line": {"()": "games.outages.OneLine"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     # Strangers send any Host; a line each, with a traceback, helps nobody.
-    "loggers": {"django.security.DisallowedHost": {"handlers": [], "propagate": False}},
+    "loggers": {
+        "django.security.DisallowedHost": {"handlers": [], "propagate": False},
+        "django.request": {"filters": ["one_line"]},
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
 }
 

@@ -146,11 +146,14 @@ class Supervisor:
         web = "uvicorn menace_site.asgi:application --workers 2 --timeout-graceful-shutdown 5 --ws-max-size 65536"
         quiet = "--no-proxy-headers --no-server-header --no-access-log --log-level warning --lifespan off"
         where = ["--host", self.host, "--port", str(self.port)]
-        worker = f"worker --concurrency {max(2, cores)} --loglevel warning"
+        worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"
+        # What is short never stands behind what is long.
+        clerk = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
         # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
         for child in (
             Child("web", [*python, *web.split(), *quiet.split(), *where], env={"BEADBOX_DB_POOL": "1"}),
             Child("worker", [*celery, *worker.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
+            Child("clerk", [*celery, *clerk.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
             Child("beat", [*celery, *["beat", "--loglevel", "warning"]], death_signal=signal.SIGKILL),
         ):
             self._start(child)

@@ -1,26 +1,65 @@
 """Every address of the site. Paths of the API have no trailing slash; one with it is served too."""
 
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
 from django.contrib import admin
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import get_template
 from django.urls import include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from games.exceptions import UnavailableError
+from games.outages import database_stumbled
+from games.views import log_in_counted
 from menace_site.health import health
 
 
+def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A view that answers GET and HEAD, and refuses every other method in JSON, whatever kind its own answers are."""
+
+    @csrf_exempt  # it does nothing that another site could have done, and the refusal would be a page
+    @functools.wraps(view)
+    def reading(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method in ("GET", "HEAD"):
+            return view(request, *args, **kwargs)
+        says = {"detail": f"{request.method} is not done here, GET is.", "code": "method_not_allowed"}
+        return JsonResponse(says, status=405, headers={"Allow": "GET, HEAD"})
+
+    return reading
+
+
+@csrf_exempt
 def api_not_found(request: HttpRequest) -> JsonResponse:
     """A program that mistypes an address gets JSON like any other refusal."""
     return JsonResponse({"detail": f"There is nothing at {request.path}.", "code": "not_found"}, status=404)
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """A fault of ours: JSON for programs, a page for people. Neither needs the database."""
+    """A fault of ours, or the database away: JSON for programs, a page for people. Neither needs the database."""
+    if database_stumbled(sys.exc_info()[1]):
+        return unavailable(request)
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": "Something broke on our side.", "code": "error"}, status=500)
     return HttpResponse(get_template("500.html").render(), status=500)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """What the database stumbled over, and when to try again."""
+    error = UnavailableError()
+    response: HttpResponse
+    if request.path.startswith("/api/"):
+        response = JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+    else:
+        response = HttpResponse(get_template("503.html").render(), status=error.status)
+    response["Retry-After"] = str(error.retry_after_s)
+    return response
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -35,17 +74,20 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
 handler400 = unreadable
 handler500 = fault
 
+# The admin has a log-in of its own, and no second count of what fails there.
+admin.site.login = log_in_counted(admin.site.login)  # type: ignore[method-assign]
+
 urlpatterns = [
     path("admin/", admin.site.urls),
-    re_path(r"^api/health/?$", health, name="api-health"),
-    re_path(r"^api/schema/?$", SpectacularAPIView.as_view(), name="api-schema"),
+    re_path(r"^api/health/?$", read_only(health), name="api-health"),
+    re_path(r"^api/schema/?$", read_only(SpectacularAPIView.as_view()), name="api-schema"),
     # The plain Swagger view starts with an inline script, which our CSP refuses.
     re_path(
         r"^api/docs/?$",
-        SpectacularSwaggerSplitView.as_view(url_name="api-schema", metadata_class=None),
+        read_only(SpectacularSwaggerSplitView.as_view(url_name="api-schema")),
         name="api-docs",
     ),
     path("", include("games.urls")),
     path("", include("learning.urls")),
-    re_path(r"^api/", api_not_found),
+    re_path(r"^api(?:/|$)", api_not_found),
 ]

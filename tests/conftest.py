@@ -9,20 +9,31 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from menace_site import processes, servers
+from tests.waiting import wait_for_sockets, wait_until
+
+if TYPE_CHECKING:
+    from tests.outage import Outage
 
 # channels.testing brings a live server that imports daphne; ours is uvicorn, so empty stand-ins will do.
 for name in ("daphne", "daphne.testing"):
     sys.modules.setdefault(name, types.ModuleType(name))
 sys.modules["daphne.testing"].__dict__.setdefault("DaphneProcess", None)
+wait_for_sockets()
+# How long an example takes says how busy the machine is.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 _running = contextlib.ExitStack()
 
 StartWorker = Callable[[], subprocess.Popen[bytes]]
+CannotTry = Callable[[str], None]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,6 +53,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     _running.close()
 
 
+@pytest.fixture
+def cannot_try(record_property: Callable[[str, object], None]) -> CannotTry:
+    """Tell at the end of the run what this machine refuses to be tried. The test itself asserts what it can."""
+    return lambda what: record_property("cannot try", what)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    properties = [
+        one for report in terminalreporter.getreports("passed") for one in getattr(report, "user_properties", [])
+    ]
+    for what in sorted({what for name, what in properties if name == "cannot try"}):
+        terminalreporter.write_line(f"This machine cannot try {what}.")
+
+
 def environment() -> dict[str, str]:
     """What a process of its own needs to work on this test's database."""
     from django.conf import settings
@@ -49,6 +74,15 @@ def environment() -> dict[str, str]:
 
     database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     return {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
+
+
+@pytest.fixture
+def outage(django_db_setup: None, django_db_blocker: Any) -> "Iterator[Outage]":
+    """Servers that only this test uses, so that it may kill them."""
+    from tests.outage import servers_of_ones_own
+
+    with django_db_blocker.unblock(), servers_of_ones_own() as own:
+        yield own
 
 
 @pytest.fixture
@@ -66,7 +100,7 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
     def start() -> subprocess.Popen[bytes]:
         worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=env)
         started[worker] = signal.SIGKILL
-        assert processes.wait_until(lambda: bool(app.control.ping(timeout=0.5)), timeout_s=60)
+        assert wait_until(lambda: bool(app.control.ping(timeout=0.5)))
         return worker
 
     yield start

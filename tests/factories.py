@@ -1,9 +1,11 @@
 """The cast of every test: an owner, an opponent, an outsider, and machines with their boxes."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from games import services, services_tokens
@@ -14,11 +16,12 @@ from learning.core.machines.registry import HOUSE
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
-from learning.experimenter import experiment_claim, experiment_execute
-from learning.models import ExperimentRun, Machine
-from learning.runner import run_claim, run_execute
-from learning.services import Stage, machine_create, training_run_start
-from learning.services_experiments import experiment_request
+from learning.models import ExperimentRun, Job, Machine, RunStatus
+from learning.services.experiments import experiment_request
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.workers.experiments import experiment_claim, experiment_execute
+from learning.workers.runs import run_claim, run_execute
 
 NC = "noughts-and-crosses"
 
@@ -71,9 +74,16 @@ def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = 
     return learner
 
 
+def abandoned(*running: Job) -> None:
+    """Have the leases of these jobs run out now, as they do by themselves when a worker has died."""
+    for job in running:
+        left = type(job)._default_manager.filter(pk=job.pk, status=RunStatus.RUNNING)
+        left.update(lease_until=timezone.now(), knocked_at=timezone.now() - timedelta(minutes=1))
+
+
 def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
     """What the same training leaves without any database."""
-    from learning.storage import table_of
+    from learning.storage.boxes import table_of
 
     memory = Memory.fresh(table_of(learner))
     train(memory, OPPONENTS[opponent], games, RandomSource(seed))

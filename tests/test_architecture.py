@@ -76,6 +76,15 @@ def test_the_contract_on_independent_games_names_every_game() -> None:
     assert set(contracts["3a"]["modules"]) == folders
 
 
+def test_how_long_a_test_waits_is_decided_in_one_place() -> None:
+    limit = re.compile(r"timeout(_s)?\s*=\s*[1-9]|\.(wait|join|receive_output)\([\d.]+\)|\bsleep\([\d.]*[1-9]")
+    tests = [
+        path for path in tracked() if path.parts[0] == "tests" and path.suffix == ".py" and "bench" not in path.parts
+    ]
+    assert Path("tests/waiting.py") in tests
+    assert {str(path) for path in tests if limit.search((ROOT / path).read_text())} == set()
+
+
 def test_files_are_named_after_what_is_in_them() -> None:
     vague = {"utils", "util", "helpers", "common", "misc"}
     assert not [path for path in tracked() if path.suffix in {".py", ".js"} and path.stem in vague]

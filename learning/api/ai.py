@@ -37,8 +37,8 @@ from learning.core.engines.romgon.answers import LEVELS
 from learning.core.kernels.random_source import RandomSource
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
-from learning.selectors_advice import machine_as_it_stands
-from learning.storage_values import values_learner
+from learning.selectors.advice import machine_as_it_stands
+from learning.storage.values import values_learner
 
 ROMGON = "romgon"
 """The game that is meant where none is named."""
@@ -56,6 +56,7 @@ class OpenView(APIView):
     authentication_classes = []
     permission_classes = []
     throttle_classes = []
+    refuses_by_itself = True
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer without REST framework."""

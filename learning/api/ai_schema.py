@@ -114,7 +114,7 @@ _EVALUATION = _object(
         inCheck=_FLAG,
     ),
 )
-_ERROR = _object("A refusal.", ["error"], error={"type": "string"}, detail={"type": "string"})
+_ERROR = _object("A refusal.", ["error"], error={"type": "string"}, detail={"type": "string"}, code={"type": "string"})
 
 _ERROR_TEXTS = (
     "Invalid JSON",
@@ -168,9 +168,13 @@ _QUESTIONS = [
 ]
 _REFUSALS = {
     (400, JSON): _ERROR,
-    (404, JSON): {**_ERROR, "description": "There is no such machine."},
     (413, JSON): {**_ERROR, "description": "More than 64 kB."},
     (429, JSON): {**_ERROR, "description": "Too many from this address; `Retry-After` says when to ask again."},
+}
+_REFUSALS_OF_MACHINES = {
+    (401, JSON): {**_ERROR, "description": "The token does not count."},
+    (403, JSON): {**_ERROR, "description": "The token lacks the scope `play`."},
+    (404, JSON): {**_ERROR, "description": "There is no such machine, or none that may be seen."},
 }
 _REFUSED = [_answered(text, {"error": text}, 400) for text in _ERROR_TEXTS]
 
@@ -179,7 +183,7 @@ MOVE: dict[str, Any] = {
     "tags": ["ai"],
     "auth": [],
     "request": {JSON: _QUESTION},
-    "responses": {(200, JSON): _ANSWER, **_REFUSALS},
+    "responses": {(200, JSON): _ANSWER, **_REFUSALS, **_REFUSALS_OF_MACHINES},
     "examples": [
         *_QUESTIONS,
         _answered(

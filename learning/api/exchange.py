@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, MultiPartParser
@@ -16,11 +16,16 @@ from rest_framework.views import APIView
 
 from games.exceptions import MalformedError
 from games.rules.base import Side
+from games.serializers import refusals
 from games.throttles import StartThrottle
-from learning import selectors_exchange, services
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
-from learning.serializers import MachineSerializer, StrictSerializer
+from learning.exceptions import MachineQuotaError, ValueQuotaError
+from learning.models import Machine
+from learning.selectors import exchange as selectors_exchange
+from learning.serializers.base import StrictSerializer
+from learning.serializers.machines import MachineSerializer
+from learning.services import machines as services
 
 _FORMAT = OpenApiParameter("format", str, enum=list(FORMATS))
 
@@ -51,7 +56,43 @@ class ImportOptionsSerializer(StrictSerializer):
     name = serializers.CharField(max_length=80, required=False, allow_blank=True)
     game = serializers.SlugField(max_length=40, required=False)
     side = serializers.ChoiceField(choices=[0, 1], required=False, help_text="For files that hold both sides.")
-    preset = serializers.SlugField(max_length=40, required=False, help_text="Whose rule it follows from now on.")
+    preset = serializers.SlugField(
+        max_length=40,
+        required=False,
+        help_text="Whose rule it follows from now on; the usual one of its format if left out.",
+    )
+
+
+class SetAsideSerializer(serializers.Serializer[Any]):
+    """Beads of the file that lay on taken squares."""
+
+    beads = serializers.IntegerField()
+    boxes = serializers.IntegerField(help_text="In how many boxes they lay.")
+
+
+class ImportedMachineSerializer(MachineSerializer):
+    """The machine, and what became of its file on the way in."""
+
+    set_aside = serializers.SerializerMethodField(help_text="Beads of the file that lay on taken squares.")
+    notes = serializers.SerializerMethodField(
+        help_text="Sentences: the rule that was taken and how to have another, why beads were set aside, and whether "
+        "the machine has stopped playing."
+    )
+
+    class Meta(MachineSerializer.Meta):
+        fields = (*MachineSerializer.Meta.fields, "set_aside", "notes")
+        read_only_fields = fields
+
+    @extend_schema_field(SetAsideSerializer)
+    def get_set_aside(self, machine: Machine) -> dict[str, int]:
+        """Zeros for the files of most programs."""
+        reading = getattr(self.context["data"], "reading", None)
+        beads, boxes = (reading.beads_set_aside, reading.boxes_set_aside) if reading else (0, 0)
+        return {"beads": beads, "boxes": boxes}
+
+    def get_notes(self, machine: Machine) -> list[str]:
+        """As every other place tells them."""
+        return selectors_exchange.import_notes(machine, self.context["data"], "name a preset with ?preset=")
 
 
 class FileNegotiation(DefaultContentNegotiation):
@@ -98,7 +139,7 @@ class MachineImportView(APIView):
             },
         },
         parameters=[ImportOptionsSerializer],
-        responses={201: MachineSerializer},
+        responses={201: ImportedMachineSerializer, **refusals(MachineQuotaError, ValueQuotaError)},
     )
     def post(self, request: Request) -> Response:
         """Bring a machine in: the body is the file (up to 4 MB), or the part ``file`` of a form. All or nothing."""
@@ -107,7 +148,7 @@ class MachineImportView(APIView):
         serializer.is_valid(raise_exception=True)
         options = serializer.validated_data
         side = options.get("side")
-        machine = services.machine_import(
+        imported = services.machine_import(
             user=request.user,
             content=content,
             form=options.get("format", ""),
@@ -116,7 +157,8 @@ class MachineImportView(APIView):
             preset=options.get("preset", ""),
             name=options.get("name", ""),
         )
-        return Response(MachineSerializer(machine).data, status=201)
+        answer = ImportedMachineSerializer(imported.machine, context={"data": imported.data, "request": request})
+        return Response(answer.data, status=201)
 
 
 def _content(request: Request) -> tuple[bytes, dict[str, Any]]:

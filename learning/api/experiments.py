@@ -12,18 +12,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.identity import person_of
+from games.serializers import refusals
 from games.throttles import StartThrottle
-from learning import selectors_experiments, services_experiments
 from learning.api.machines import parsed
 from learning.core.experiments.registry import EXPERIMENTS
+from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter
 from learning.models import ExperimentRun, RunStatus
-from learning.serializers import (
+from learning.selectors import experiments as selectors_experiments
+from learning.serializers.experiments import (
     ExperimentRunDetailSerializer,
     ExperimentRunSerializer,
     ExperimentRunStartSerializer,
     ExperimentSerializer,
 )
+from learning.services import experiments as services_experiments
 
 
 class ExperimentListView(GenericAPIView[ExperimentRun]):
@@ -60,7 +63,11 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
 
     @extend_schema(
         request=ExperimentRunStartSerializer,
-        responses={200: ExperimentRunDetailSerializer, 202: ExperimentRunDetailSerializer},
+        responses={
+            200: ExperimentRunDetailSerializer,
+            202: ExperimentRunDetailSerializer,
+            **refusals(ExperimentQuotaError),
+        },
     )
     def post(self, request: Request) -> Response:
         """Run an experiment: 200 with its result if the same was run before, else 202, and a worker runs it."""

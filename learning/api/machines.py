@@ -12,12 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from learning import selectors_boxes, selectors_strength, selectors_values, services
-from learning.access import machine_for, machines_visible
-from learning.exceptions import BoxNotFoundError
+from games.players import Viewer
+from games.serializers import refusals
+from learning.access import cause_hidden, machine_for, machines_visible
+from learning.exceptions import BoxNotFoundError, MachineBusyError, MachineQuotaError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter
 from learning.models import Box, Machine
-from learning.serializers import (
+from learning.selectors import boxes as selectors_boxes
+from learning.selectors import strength as selectors_strength
+from learning.selectors import values as selectors_values
+from learning.serializers.machines import (
     BoxDetailSerializer,
     BoxSerializer,
     MachineCloneSerializer,
@@ -27,6 +31,7 @@ from learning.serializers import (
     PositionValuesSerializer,
     StrengthSerializer,
 )
+from learning.services import machines as services
 
 HISTORY_MOST = 200
 
@@ -39,6 +44,11 @@ def parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
     return data
 
 
+def machine_data(machine: Machine, request: Request) -> Any:
+    """A machine as whoever asks may know it."""
+    return MachineSerializer(machine, context={"request": request}).data
+
+
 class MachineListView(ListAPIView[Machine]):
     """Machines that may be seen: public ones, and one's own."""
 
@@ -48,14 +58,14 @@ class MachineListView(ListAPIView[Machine]):
 
     def get_queryset(self) -> QuerySet[Machine]:
         """In order of their making."""
-        return machines_visible(self.request.user).select_related("owner").order_by("pk")
+        return machines_visible(self.request.user).select_related("owner", "copied_from").order_by("pk")
 
-    @extend_schema(request=MachineCreateSerializer, responses={201: MachineSerializer})
+    @extend_schema(request=MachineCreateSerializer, responses={201: MachineSerializer, **refusals(MachineQuotaError)})
     def post(self, request: Request) -> Response:
         """Make a machine from a preset or from a rule of its own."""
         data = parsed(MachineCreateSerializer, request)
         machine = services.machine_make(user=request.user, is_public=data.pop("public"), **data)
-        return Response(MachineSerializer(machine).data, status=201)
+        return Response(machine_data(machine, request), status=201)
 
 
 class MachineView(APIView):
@@ -64,7 +74,7 @@ class MachineView(APIView):
     @extend_schema(responses={200: MachineSerializer})
     def get(self, request: Request, ref: str) -> Response:
         """The machine, by id or slug."""
-        return Response(MachineSerializer(machine_for(request.user, ref)).data)
+        return Response(machine_data(machine_for(request.user, ref), request))
 
     @extend_schema(request=MachineUpdateSerializer, responses={200: MachineSerializer})
     def patch(self, request: Request, ref: str) -> Response:
@@ -72,7 +82,7 @@ class MachineView(APIView):
         machine = machine_for(request.user, ref, to="edit")
         data = parsed(MachineUpdateSerializer, request)
         machine = services.machine_update(user=request.user, machine_id=machine.pk, **data)
-        return Response(MachineSerializer(machine).data)
+        return Response(machine_data(machine, request))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, ref: str) -> Response:
@@ -84,24 +94,27 @@ class MachineView(APIView):
 class MachineCloneView(APIView):
     """Copies a machine."""
 
-    @extend_schema(request=MachineCloneSerializer, responses={201: MachineSerializer})
+    @extend_schema(
+        request=MachineCloneSerializer,
+        responses={201: MachineSerializer, **refusals(MachineQuotaError, ValueQuotaError)},
+    )
     def post(self, request: Request, ref: str) -> Response:
         """Copy a machine that may be seen, as it stands; the copy belongs to who asks."""
         machine = machine_for(request.user, ref)
         data = parsed(MachineCloneSerializer, request)
         copy = services.machine_copy(user=request.user, machine_id=machine.pk, **data)
-        return Response(MachineSerializer(copy).data, status=201)
+        return Response(machine_data(copy, request), status=201)
 
 
 class MachineResetView(APIView):
     """Lays a machine's boxes out again."""
 
-    @extend_schema(request=None, responses={200: MachineSerializer})
+    @extend_schema(request=None, responses={200: MachineSerializer, **refusals(MachineBusyError)})
     def post(self, request: Request, ref: str) -> Response:
         """Lay the boxes out as the rule says; everything the machine has learnt is lost."""
         machine = machine_for(request.user, ref, to="edit")
         machine = services.machine_reset(user=request.user, machine_id=machine.pk)
-        return Response(MachineSerializer(machine).data)
+        return Response(machine_data(machine, request))
 
 
 class MachineStrengthView(APIView):
@@ -160,11 +173,12 @@ class BoxView(APIView):
         cabinet = machine.cabinet  # of a machine without any: refused
         box = selectors_boxes.box_get(machine, position)
         why = selectors_boxes.why_view(machine, position)
+        hidden = cause_hidden(Viewer.of(request.user), "lesson__")
         answer = {
             "asked": position,
             "symmetry": why["symmetry"],
             "box": box,
             "moves": why["moves"],
-            "history": selectors_boxes.box_history(box)[:HISTORY_MOST],
+            "history": selectors_boxes.box_history(box).annotate(is_hidden=hidden)[:HISTORY_MOST],
         }
         return Response(BoxDetailSerializer(answer, context={"cabinet": cabinet}).data)

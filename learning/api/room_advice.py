@@ -6,16 +6,24 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from games.api import PublicView
-from learning.selectors_advice import room_advice
+from games.api import RoomCodeView
+from games.exceptions import MatchFinishedError, RoomNotFoundError
+from games.serializers import refusals
+from learning.exceptions import NoEngineError
+from learning.selectors.advice import room_advice
 
 
-class RoomAdviceView(PublicView):
+class RoomAdviceView(RoomCodeView):
     """What the engine thinks of the position on the board."""
 
     needs_scope = "read"
 
-    @extend_schema(responses={200: {"type": "object", "description": "The engine's view: docs/protocol.md."}})
+    @extend_schema(
+        responses={
+            200: {"type": "object", "description": "The engine's view: docs/protocol.md."},
+            **refusals(RoomNotFoundError, NoEngineError, MatchFinishedError),
+        }
+    )
     def get(self, request: Request, code: str) -> Response:
         """The five moves that the engine likes best for the side to move, and who stands better."""
         return Response(room_advice(code))

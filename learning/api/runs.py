@@ -11,15 +11,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.players import Viewer
+from games.serializers import refusals
 from games.throttles import StartThrottle
-from learning import services
 from learning.access import run_for, runs_visible
 from learning.api.machines import parsed
-from learning.exceptions import RunOverError
+from learning.exceptions import MachineNotFoundError, MachineWrongSideError, RunOverError, RunQuotaError
 from learning.filters import RunFilter
 from learning.models import TrainingRun
-from learning.selectors_runs import run_curve, run_view
-from learning.serializers import RunDetailSerializer, RunSerializer, RunStartSerializer
+from learning.selectors.runs import STAGES, run_curve, run_view
+from learning.serializers.runs import RunDetailSerializer, RunSerializer, RunStartSerializer
+from learning.services import runs as services_runs
 
 
 class RunListView(GenericAPIView[TrainingRun]):
@@ -33,19 +35,25 @@ class RunListView(GenericAPIView[TrainingRun]):
 
     def get_queryset(self) -> QuerySet[TrainingRun]:
         """Newest first."""
-        return runs_visible(self.request.user).prefetch_related("stages").order_by("-pk")
+        return runs_visible(self.request.user).prefetch_related(STAGES).order_by("-pk")
 
     @extend_schema(operation_id="training_runs_list", responses={200: RunSerializer(many=True)})
     def get(self, request: Request) -> Response:
         """A page of runs, newest first, without their curves."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        return self.get_paginated_response([run_view(run) for run in page])
+        return self.get_paginated_response([run_view(run, Viewer.of(request.user)) for run in page])
 
-    @extend_schema(request=RunStartSerializer, responses={201: RunDetailSerializer})
+    @extend_schema(
+        request=RunStartSerializer,
+        responses={
+            201: RunDetailSerializer,
+            **refusals(MachineNotFoundError, MachineWrongSideError, RunQuotaError),
+        },
+    )
     def post(self, request: Request) -> Response:
         """Start a run; it is done in the background."""
-        run = services.training_run_request(user=request.user, **parsed(RunStartSerializer, request))
-        return Response(_detail(run), status=201)
+        run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request))
+        return Response(_detail(run, request.user), status=201)
 
 
 class RunView(APIView):
@@ -54,19 +62,19 @@ class RunView(APIView):
     @extend_schema(responses={200: RunDetailSerializer})
     def get(self, request: Request, run_id: int) -> Response:
         """How far it is, and its curve so far."""
-        return Response(_detail(run_for(request.user, int(run_id))))
+        return Response(_detail(run_for(request.user, int(run_id)), request.user))
 
 
 class RunCancelView(APIView):
     """Stops a training run."""
 
-    @extend_schema(request=None, responses={200: RunDetailSerializer})
+    @extend_schema(request=None, responses={200: RunDetailSerializer, **refusals(RunOverError)})
     def post(self, request: Request, run_id: int) -> Response:
         """Ask the run to stop. A worker sees it within a chunk; what was learnt by then stays."""
-        if not services.training_run_stop(user=request.user, run_id=int(run_id)):
+        if not services_runs.training_run_stop(user=request.user, run_id=int(run_id)):
             raise RunOverError
-        return Response(_detail(run_for(request.user, int(run_id))))
+        return Response(_detail(run_for(request.user, int(run_id)), request.user))
 
 
-def _detail(run: TrainingRun) -> dict[str, Any]:
-    return {**run_view(run), "curve": run_curve(run)}
+def _detail(run: TrainingRun, user: Any) -> dict[str, Any]:
+    return {**run_view(run, Viewer.of(user)), "curve": run_curve(run)}

@@ -13,12 +13,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.authentication import ScopePermission
-from learning import services_schedules
+from games.players import Viewer
+from games.serializers import refusals
 from learning.api.machines import parsed
+from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
 from learning.filters import ScheduleFilter
 from learning.models import Schedule
-from learning.selectors_schedules import schedule_for, schedule_view, schedules_of
-from learning.serializers import ScheduleCreateSerializer, ScheduleSerializer, ScheduleUpdateSerializer
+from learning.selectors.schedules import schedule_for, schedule_view, schedules_of
+from learning.serializers.schedules import ScheduleCreateSerializer, ScheduleSerializer, ScheduleUpdateSerializer
+from learning.services import schedules as services_schedules
 
 
 class ScheduleListView(GenericAPIView[Schedule]):
@@ -37,14 +40,20 @@ class ScheduleListView(GenericAPIView[Schedule]):
     def get(self, request: Request) -> Response:
         """A page of schedules, newest first, each with its next five runs."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        return self.get_paginated_response([schedule_view(schedule) for schedule in page])
+        return self.get_paginated_response([schedule_view(schedule, Viewer.of(request.user)) for schedule in page])
 
-    @extend_schema(request=ScheduleCreateSerializer, responses={201: ScheduleSerializer})
+    @extend_schema(
+        request=ScheduleCreateSerializer,
+        responses={
+            201: ScheduleSerializer,
+            **refusals(MachineNotFoundError, MachineWrongSideError, ScheduleQuotaError),
+        },
+    )
     def post(self, request: Request) -> Response:
         """Make a schedule of a machine that the account may train."""
         data = parsed(ScheduleCreateSerializer, request)
         schedule = services_schedules.schedule_create(user=request.user, **data)
-        return Response(schedule_view(schedule_for(request.user, schedule.pk)), status=201)
+        return Response(schedule_view(schedule_for(request.user, schedule.pk), Viewer.of(request.user)), status=201)
 
 
 class ScheduleView(APIView):
@@ -55,15 +64,21 @@ class ScheduleView(APIView):
     @extend_schema(responses={200: ScheduleSerializer})
     def get(self, request: Request, schedule_id: int) -> Response:
         """The schedule with its next five runs."""
-        return Response(schedule_view(schedule_for(request.user, int(schedule_id))))
+        return Response(schedule_view(schedule_for(request.user, int(schedule_id)), Viewer.of(request.user)))
 
-    @extend_schema(request=ScheduleUpdateSerializer, responses={200: ScheduleSerializer})
+    @extend_schema(
+        request=ScheduleUpdateSerializer,
+        responses={
+            200: ScheduleSerializer,
+            **refusals(ScheduleNotFoundError, MachineNotFoundError, MachineWrongSideError),
+        },
+    )
     def patch(self, request: Request, schedule_id: int) -> Response:
         """Change its time, its opponents or its seed; pause and resume it."""
         schedule_for(request.user, int(schedule_id))
         data = parsed(ScheduleUpdateSerializer, request)
         schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
-        return Response(schedule_view(schedule))
+        return Response(schedule_view(schedule, Viewer.of(request.user)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, schedule_id: int) -> Response:

@@ -11,13 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.players import Viewer
+from games.serializers import refusals
 from games.throttles import StartThrottle
-from learning import services_tournaments
 from learning.api.machines import parsed
+from learning.exceptions import MachineNotFoundError, TournamentQuotaError
 from learning.filters import TournamentFilter
 from learning.models import Tournament
-from learning.selectors_tournaments import tournament_brief, tournament_for, tournament_view, tournaments_visible
-from learning.serializers import TournamentDetailSerializer, TournamentSerializer, TournamentStartSerializer
+from learning.selectors.tournaments import tournament_brief, tournament_for, tournament_view, tournaments_visible
+from learning.serializers.tournaments import TournamentDetailSerializer, TournamentSerializer, TournamentStartSerializer
+from learning.services import tournaments as services_tournaments
 
 
 class TournamentListView(GenericAPIView[Tournament]):
@@ -39,12 +42,15 @@ class TournamentListView(GenericAPIView[Tournament]):
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response([tournament_brief(tournament) for tournament in page])
 
-    @extend_schema(request=TournamentStartSerializer, responses={201: TournamentDetailSerializer})
+    @extend_schema(
+        request=TournamentStartSerializer,
+        responses={201: TournamentDetailSerializer, **refusals(MachineNotFoundError, TournamentQuotaError)},
+    )
     def post(self, request: Request) -> Response:
         """Hold a tournament; it is played in the background."""
         data = parsed(TournamentStartSerializer, request)
         tournament = services_tournaments.tournament_start(user=request.user, **data)
-        return Response(tournament_view(tournament), status=201)
+        return Response(tournament_view(tournament, Viewer.of(request.user)), status=201)
 
 
 class TournamentView(APIView):
@@ -53,7 +59,7 @@ class TournamentView(APIView):
     @extend_schema(responses={200: TournamentDetailSerializer})
     def get(self, request: Request, tournament_id: int) -> Response:
         """Standings, crosstable, ratings and pairings as they stand."""
-        return Response(tournament_view(tournament_for(request.user, int(tournament_id))))
+        return Response(tournament_view(tournament_for(request.user, int(tournament_id)), Viewer.of(request.user)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, tournament_id: int) -> Response:
@@ -69,4 +75,4 @@ class TournamentCancelView(APIView):
     def post(self, request: Request, tournament_id: int) -> Response:
         """Stop it; what has been played stays. One that is over stays as it is."""
         tournament = services_tournaments.tournament_cancel(user=request.user, tournament_id=int(tournament_id))
-        return Response(tournament_view(tournament))
+        return Response(tournament_view(tournament, Viewer.of(request.user)))

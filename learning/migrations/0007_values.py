@@ -3,7 +3,21 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
+
+
+def nothing_in_the_way(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Refuse the way back while a machine has no side, which the tables of before cannot hold."""
+    names = list(apps.get_model("learning", "Machine").objects.filter(side__isnull=True).values_list("name", flat=True))
+    if names:
+        raise CommandError(
+            f"Before this migration no machine kept values, and {len(names)} do: {', '.join(names[:5])}"
+            f"{', …' if names[5:] else ''}. Delete them first, or stay at learning 0007.",
+            returncode=2,
+        )
 
 
 class Migration(migrations.Migration):
@@ -150,4 +164,6 @@ class Migration(migrations.Migration):
         ),
         # Values change in place and their index does not, so a page with room to spare takes the new version of a row.
         migrations.RunSQL("ALTER TABLE learning_value SET (fillfactor = 80)", migrations.RunSQL.noop),
+        # The last, for the way back begins with it.
+        migrations.RunPython(migrations.RunPython.noop, nothing_in_the_way),
     ]

@@ -12,11 +12,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from games.exceptions import PlayError
-from learning import selectors_exchange, services
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS
-from learning.forms_exchange import ImportForm, PrintForm
+from learning.forms.exchange import ImportForm, PrintForm
 from learning.models import Machine
+from learning.selectors import exchange as selectors_exchange
+from learning.services import machines as services
+from learning.views.answers import not_found
+
+CHOOSE = f"choose one under “{ImportForm.base_fields['preset'].label}”"
+"""How another rule is had here."""
 
 
 @require_GET
@@ -26,7 +31,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         machine = machine_for(request.user, machine_id)
         machine.learning_rule  # noqa: B018  # whoever has no boxes is refused
     except PlayError as error:
-        return render(request, "404.html", {"reason": str(error)}, status=404)
+        return not_found(request, error)
     form = PrintForm(request.GET if "paper" in request.GET else None)
     if not form.is_bound:
         return _print_form(request, machine, form)
@@ -49,12 +54,14 @@ def import_page(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            machine = services.machine_import(user=request.user, **form.wanted())
+            imported = services.machine_import(user=request.user, **form.wanted())
         except PlayError as error:
             form.add_error("file", str(error))
         else:
-            messages.success(request, f"{machine.name} is here, with all that the file holds.")
-            return redirect(machine)
+            messages.success(request, f"{imported.machine.name} is here.")
+            for note in selectors_exchange.import_notes(imported.machine, imported.data, CHOOSE):
+                messages.info(request, note)
+            return redirect(imported.machine)
     status = 400 if form.is_bound else 200
     return render(request, "learning/import.html", {"form": form, "formats": FORMATS.values()}, status=status)
 

@@ -11,19 +11,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from games.exceptions import PlayError
-from games.identity import guest_ensure, person_of_request
+from games.identity import guest_seated, person_of_request
 from games.rules.registry import game_get
 from games.views import limited
-from learning import selectors_experiments as selectors
-from learning import services_experiments as services
+from learning.access import row_id
 from learning.core.experiments.base import Experiment, Unit
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.machines.presets import PRESETS
 from learning.exceptions import ExperimentNotFoundError, NotYourExperimentError
-from learning.forms_experiments import ExperimentForm
+from learning.forms.experiments import ExperimentForm
 from learning.models import ExperimentRun
-from learning.selectors import row_id
-from learning.views.runs import not_found
+from learning.selectors import experiments as selectors
+from learning.services import experiments as services
+from learning.views.answers import not_found
 
 RESULTS_LISTED = 10
 
@@ -56,7 +56,8 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            asked = services.experiment_request(person=guest_ensure(request), experiment=slug, **form.chosen())
+            with guest_seated(request, person_of_request(request)) as person:
+                asked = services.experiment_request(person=person, experiment=slug, **form.chosen())
         except PlayError as error:
             messages.error(request, str(error))
             return redirect("experiment", slug)

@@ -13,10 +13,11 @@ from games.rules.base import Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
-from learning import selectors
 from learning.access import is_master, machines_visible
 from learning.models import Machine
-from learning.views.pages import rivals
+from learning.selectors import machines as selectors
+from learning.views.answers import not_found
+from learning.views.lobby import houses_seen, rivals
 
 MOST_MACHINES = 200
 
@@ -29,7 +30,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         if "with" in request.GET:
             return redirect("play", game_with(game.family, [one for one in request.GET.getlist("with") if one]).slug)
     except UnknownGameError as error:
-        return render(request, "404.html", {"reason": str(error)}, status=404)
+        return not_found(request, error)
     machines = list(machines_visible(request.user).filter(game=slug).order_by("name", "pk")[:MOST_MACHINES])
     chosen = request.GET.get("machine", "")
     sides = [
@@ -40,7 +41,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         for side in Side
     ]
     context = {
-        "game": {**game_view(game), "rivals": rivals(game, selectors.machines_of_house())},
+        "game": {**game_view(game), "rivals": rivals(game, houses_seen(request.user))},
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
         "own": list(_options((m for m in machines if is_master(request.user, m)), chosen)),

@@ -14,13 +14,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from games.exceptions import PlayError
+from games.players import Viewer
 from games.rules.registry import GAMES
-from learning import selectors, selectors_runs, services
-from learning.access import is_master, is_seen, machine_for, machines_visible, run_for
-from learning.exceptions import BoxNotFoundError, MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.forms import SeedForm, StageFormSet, seed_new
+from learning.access import is_master, machine_for, machines_visible, run_for
+from learning.forms.runs import SeedForm, StageFormSet, seed_new
 from learning.models import Machine, TrainingRun
-from learning.selectors_strength import STRENGTH_OPPONENTS_VALUES
+from learning.selectors import machines as selectors
+from learning.selectors import runs as selectors_runs
+from learning.selectors.strength import STRENGTH_OPPONENTS_VALUES
+from learning.services import runs as services_runs
+from learning.views.answers import not_found, refused
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""
@@ -31,21 +34,6 @@ CURVE_AGAINST = {
     "perfect": "Perfect play",
     "worst": "Its worst enemy",
 }
-
-
-def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
-    """There is no such thing, or none for this visitor."""
-    return render(request, "404.html", {"reason": str(error)}, status=404)
-
-
-def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
-    """What may not be seen is not there; anything else is said on a page that one can go on from."""
-    if isinstance(error, MachineNotFoundError | RunNotFoundError | BoxNotFoundError):
-        return not_found(request, error)
-    if isinstance(error, NotYourMachineError):
-        return render(request, "403.html", {"reason": str(error)}, status=403)
-    messages.error(request, str(error))
-    return redirect(to)
 
 
 @login_required
@@ -77,8 +65,8 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 
 def _run_begin(request: HttpRequest, machine: Machine, chosen: list[dict[str, Any]], seed: int) -> HttpResponse:
-    stages = [services.Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
-    run = services.training_run_request(user=request.user, machine=str(machine.pk), stages=stages, seed=seed)
+    stages = [services_runs.Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
+    run = services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages, seed=seed)
     return redirect("run", run.pk)
 
 
@@ -92,8 +80,8 @@ def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
         learns = other.learns and is_master(request.user, other)
         games = request.POST.get("games", "")
         is_number = games.isascii() and games.isdigit() and len(games) < 19
-        stage = services.Stage(str(other.pk), int(games) if is_number else 0, learns=learns)
-        run = services.training_run_request(user=request.user, machine=str(machine.pk), stages=[stage])
+        stage = services_runs.Stage(str(other.pk), int(games) if is_number else 0, learns=learns)
+        run = services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=[stage])
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     return redirect("run", run.pk)
@@ -109,7 +97,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
         "run": run_line(run, request.user),
-        "run_json": selectors_runs.run_view(run),
+        "run_json": selectors_runs.run_view(run, Viewer.of(request.user)),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
         "exact": run.machine.rules.enumerable,
@@ -125,7 +113,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     """Stop a run; what was learnt by then stays."""
     try:
-        services.training_run_stop(user=request.user, run_id=run_id)
+        services_runs.training_run_stop(user=request.user, run_id=run_id)
     except PlayError as error:
         return refused(request, error, reverse("run", args=[run_id]))
     return redirect("run", run_id)
@@ -203,12 +191,7 @@ def run_line(run: TrainingRun, user: Any) -> dict[str, Any]:
         "seed": run.seed,
         "when": run.created_at,
         "is_over": run.finished_at is not None,
-        "opponents": [
-            selectors_runs.stage_sentence(
-                stage, hidden=stage.opponent_machine is not None and not is_seen(user, stage.opponent_machine)
-            )
-            for stage in run.stages.all()
-        ],
+        "opponents": [selectors_runs.stage_sentence(stage, Viewer.of(user)) for stage in run.stages.all()],
     }
 
 

@@ -12,11 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from games.exceptions import PlayError
-from learning import selectors, services_schedules
+from games.players import Viewer
 from learning.access import machine_for, machines_visible
-from learning.forms import StageFormSet, TimingForm, timing_to_form
+from learning.forms.runs import StageFormSet
+from learning.forms.schedules import TimingForm, timing_to_form
 from learning.models import Machine, Schedule
-from learning.selectors_schedules import (
+from learning.selectors import machines as selectors
+from learning.selectors.schedules import (
     crontab_text,
     next_runs,
     opponents_named,
@@ -24,9 +26,10 @@ from learning.selectors_schedules import (
     schedules_of,
     timing_sentence,
 )
-from learning.services import Stage
-from learning.services_schedules import Timing
-from learning.views.runs import not_found, refused
+from learning.services import schedules as services_schedules
+from learning.services.runs import Stage
+from learning.services.schedules import Timing
+from learning.views.answers import not_found, refused
 
 
 @login_required
@@ -35,7 +38,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     """An account's schedules, and the machines it could make one for."""
     assert request.user.pk is not None
     context = {
-        "schedules": [_line(schedule) for schedule in schedules_of(request.user)],
+        "schedules": [_line(schedule, request.user) for schedule in schedules_of(request.user)],
         "machines": [
             {"name": machine.name, "url": reverse("schedule_new", args=[machine.pk])}
             for machine in selectors.machine_list_of(request.user.pk)
@@ -98,7 +101,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
             messages.success(request, "The schedule is changed.")
             return redirect(schedule)
     context = {
-        "schedule": {**_line(schedule), "next": next_runs(schedule)},
+        "schedule": {**_line(schedule, request.user), "next": next_runs(schedule)},
         "machine": _brief(schedule.machine),
         "stages": stages,
         "timing": timing,
@@ -178,8 +181,8 @@ def _brief(machine: Machine) -> dict[str, Any]:
     return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
 
 
-def _line(schedule: Schedule) -> dict[str, Any]:
-    named = opponents_named(schedule.stages)
+def _line(schedule: Schedule, user: Any) -> dict[str, Any]:
+    named = opponents_named(schedule.stages, Viewer.of(user))
     return {
         "id": schedule.pk,
         "url": schedule.get_absolute_url(),

@@ -13,16 +13,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from games.exceptions import PlayError
+from games.players import Viewer
 from games.rules.base import Game
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
-from learning import selectors_tournaments as selectors
-from learning import services_tournaments as services
 from learning.access import machines_visible
 from learning.exceptions import NotYourTournamentError, TournamentNotFoundError
-from learning.forms import TournamentForm, game_label
+from learning.forms.machines import game_label
+from learning.forms.tournaments import TournamentForm
 from learning.models import Machine, RunStatus, Tournament
-from learning.views.runs import not_found
+from learning.selectors import tournaments as selectors
+from learning.services import tournaments as services
+from learning.views.answers import not_found
 
 PAGE = 30
 MACHINES_MOST = 100
@@ -68,7 +70,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
         return not_found(request, error)
     context = {
         "tournament": {**_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
-        "view": selectors.tournament_view(tournament),
+        "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
         "roles": tournament.rules.layout.role_names,
         "is_own": request.user.is_authenticated and (request.user.is_staff or tournament.owner_id == request.user.pk),
     }

@@ -10,14 +10,17 @@ from django.views.decorators.http import require_GET
 
 from games.exceptions import PlayError
 from games.selectors import game_view
-from learning import selectors, selectors_runs, selectors_values
 from learning.access import is_master, machine_for, machines_visible
 from learning.core.exchange.values import MAX_VALUES
 from learning.core.machines.presets import Q_PRESETS
 from learning.exceptions import BoxNotFoundError
 from learning.models import Machine
-from learning.selectors_strength import machine_strength
-from learning.views.runs import CURVE_AGAINST, not_found
+from learning.selectors import machines as selectors
+from learning.selectors import runs as selectors_runs
+from learning.selectors import values as selectors_values
+from learning.selectors.strength import machine_strength
+from learning.views.answers import not_found
+from learning.views.runs import CURVE_AGAINST
 
 
 def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dict[str, Any]]) -> HttpResponse:
@@ -31,7 +34,8 @@ def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dic
             "side_name": machine.get_side_display(),
             "description": machine.description,
             "owner_name": machine.owner.get_username() if machine.owner else "",
-            "n_values": selectors_values.values_count(machine),
+            "n_values": machine.n_values,
+            "full": selectors_values.values_full(machine) if machine.learns else "",
             "rule_name": preset.name if preset else "a rule of its own",
             "rule_source": preset.source if preset else "",
             "rule_sentences": selectors.rule_sentences(machine.any_rule),

@@ -119,9 +119,14 @@ export class Curve {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
+  /** How much larger than usual the reader has text: a canvas does not follow by itself. */
+  #textSize() {
+    return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  }
+
   #size() {
     const width = this.stage.clientWidth || 320;
-    return { width, height: Math.round(Math.min(420, Math.max(270, width * 0.46))) };
+    return { width, height: Math.round(Math.min(420, Math.max(200 + 70 * this.#textSize(), width * 0.46))) };
   }
 
   #colour(name) {
@@ -142,7 +147,13 @@ export class Curve {
     if (!this.lines.length) return;
     const ink = this.#colour("ink");
     const grid = { stroke: this.#colour("line"), width: 1 };
-    const axis = { stroke: ink, grid, ticks: grid, font: "14px sans-serif", labelFont: "14px sans-serif", labelSize: 22, labelGap: 0 };
+    const size = this.#textSize();
+    const font = `${14 * size}px sans-serif`;
+    const { width, height } = this.#size();
+    const across = width - 82 * size; // without the numbers at its left and the half of one at its right
+    // A label has the length of its axis and no more.
+    const fitted = (label, room) => `${Math.min(14 * size, (1.6 * room) / (label?.length || 1))}px sans-serif`;
+    const axis = { stroke: ink, grid, ticks: grid, font, labelSize: 22 * size, labelGap: 0 };
     const banded = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
       label: line.name, stroke: this.#colour(line.colour), width: line.isSampled ? 1.5 : 2.2, spanGaps: true,
@@ -154,13 +165,15 @@ export class Curve {
     this.isZoomed = false;
     this.whole.hidden = true;
     this.plot = new uPlot({
-      ...this.#size(),
+      width,
+      height,
+      padding: [null, 20 * size, null, null],
       series: [{ label: this.words.x }, ...series, ...edges],
       bands: banded.map((line, at) => ({ series: [first + 2 * at, first + 2 * at + 1], fill: tint(this.#colour(line.colour), .16) })),
       scales: { x: { time: false, ...this.#scale(), range: (_, min, max) => (this.isZoomed ? [min, max] : this.words.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, this.words.top ?? 1] } },
       axes: [
-        { ...axis, label: this.words.x, values: (_, ticks) => ticks.map(short), space: 64, size: 34, ...(this.isStretched && { splits: (_, __, min, max) => this.#ticks(min, max), filter: (_, ticks) => ticks }) },
-        { ...axis, label: this.words.y, values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`), size: 40 },
+        { ...axis, label: this.words.x, labelFont: fitted(this.words.x, across), values: (_, ticks) => ticks.map(short), space: Math.min(64 * size, 0.9 * across), size: 34 * size, ...(this.isStretched && { splits: (_, __, min, max) => this.#ticks(min, max), filter: (_, ticks) => ticks }) },
+        { ...axis, label: this.words.y, labelFont: fitted(this.words.y, height - 56 * size), values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`), size: 40 * size },
       ],
       legend: { show: false },
       cursor: { drag: { x: true, y: false, dist: 6 }, points: { size: 7 }, y: false },

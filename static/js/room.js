@@ -221,6 +221,9 @@ function showBoxes(now, fresh = null) {
   at("box-sheet").hidden = !owners.length;
   at("box-sheet").classList.toggle("two-boxes", isPair);
   at("no-box").hidden = now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
+  const isHidden = now.seats.some((seat) => seat.hidden);
+  at("no-box-words").hidden = isHidden;
+  at("hidden-words").hidden = !isHidden;
   showValues(now, at("values"));
   at("box-of-2").hidden = !isPair;
   at("box-owner").hidden = !isPair;
@@ -348,9 +351,10 @@ function showSeats(now) {
   at("watching").hidden = role !== null || now.status === "waiting";
 }
 
-/** Who sits here; a person who has taken a machine's seat over names it. */
-function sitter({ machine, role: own, name, taken, takes_over: isTakenOver }) {
+/** Who sits here; a person who has taken a machine's seat over names it, if it may be named to who looks. */
+function sitter({ machine, role: own, name, taken, takes_over: isTakenOver, hidden: isHidden }) {
   const who = taken ? (own === role ? "You" : name) : "free seat";
+  if (isHidden && isTakenOver) return `${who}, in the seat of a machine that is not public`;
   if (!machine) return who;
   const link = html("a", { href: machine.url }, machine.name);
   return isTakenOver ? html("span", {}, `${who}, in the seat of `, link) : link;

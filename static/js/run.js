@@ -64,6 +64,10 @@ function progress() {
   if (quarter > toldQuarter && !isOver) at("told").textContent = `${25 * quarter} % of the games are played.`;
   toldQuarter = quarter;
   page.querySelector("#cancel").hidden = isOver;
+  at("full").hidden = !run.values_left_out;
+  at("full").textContent = run.values_left_out
+    ? `It learns no more than ${figure(run.most_values)} values here, so ${figure(run.values_left_out)} times it met a new one and left it out. Those that it has go on learning.`
+    : "";
   at("error").hidden = !run.error;
   at("error").textContent = run.error && `It stopped: ${run.error}`;
 }

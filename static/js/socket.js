@@ -4,6 +4,9 @@
 const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
 const LONGEST_WAIT_MS = 15_000;
+// What the server closes a socket with that it has nothing for, and one of too many.
+const NOT_FOUND = 4404;
+const TOO_MANY = 4429;
 
 export class Socket {
   /**
@@ -55,7 +58,12 @@ export class Socket {
       this.failures = 0;
       this.onFrame(JSON.parse(data));
     });
-    socket.addEventListener("close", () => socket === this.socket && this.#lost());
+    socket.addEventListener("close", ({ code }) => {
+      // There is nothing to come back to, and each try would count as another wrong guess.
+      if (socket !== this.socket || code === NOT_FOUND) return;
+      if (code === TOO_MANY) this.failures = 5;
+      this.#lost();
+    });
   }
 
   #lost() {

@@ -11,19 +11,21 @@ export const keepsValues = (machine) => Boolean(machine) && typeof machine.epsil
 
 /** Fills the section of the match page, or hides it where nobody in the game keeps values. */
 export function showValues(now, section) {
-  const { thought, changes } = now.learning?.values ?? { thought: null, changes: [] };
+  const { thought, changes, plies } = now.learning?.values ?? { thought: null, changes: [], plies: [] };
   const owners = now.seats.filter((seat) => keepsValues(seat.machine));
   const seat = owners.find(({ role }) => role === thought?.role) ?? owners[0];
   section.hidden = !seat;
   if (!seat) return;
   const { machine } = seat;
-  section.querySelector("[data-values=words]").textContent = words(seat, thought);
+  section.querySelector("[data-values=words]").textContent = words(seat, thought, plies.some(({ role }) => role === seat.role));
   section.querySelector("[data-values=thought]").replaceChildren(...(thought ? [thoughtTable(thought)] : []));
   section.querySelector("[data-values=changes]").replaceChildren(...(changes.length ? [changesTable(changes, now.moves)] : []));
   section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
-function words({ machine, name, takes_over: isTakenOver }, thought) {
+function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
+  // The last decision is another machine's, which is not to be seen.
+  if (!thought && hasMoved) return `What ${machine.name} thinks is told after its own moves.`;
   if (!thought) return `${machine.name} has not moved yet. It will play the greatest sum of what it has learnt and the outlook after the move.`;
   const played = thought.candidates.find((one) => one.chosen);
   if (isTakenOver) return `${name} played ${played.name} for it, out of ${thought.n_candidates} moves.`;

@@ -60,6 +60,7 @@ const ERRORS = {
   cannot_swap: "This machine plays one side only, so the sides stay as they are.",
   machine_not_found: "That machine is gone. Start a new game from the first page.",
   machine_wrong_side: "That machine plays the other side.",
+  unavailable: "The site cannot reach its memory just now. Your game is kept: try again in a few seconds.",
   too_many_frames: "That was very quick. Wait a moment, then try again.",
 };
 

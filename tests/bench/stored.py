@@ -78,8 +78,8 @@ def _answers(url: str) -> bool:
 def fifty_thousand_games() -> Iterator[Figure]:
     """Load 304 boxes, play 50,000 games, store boxes, ledger and random state: the run of ``manage.py train``."""
     site()
-    from learning.runner import run_claim, run_execute
-    from learning.services import Stage, training_run_start
+    from learning.services.runs import Stage, training_run_start
+    from learning.workers.runs import run_claim, run_execute
 
     seconds = []
     for seed in range(N_RUNS):
@@ -157,8 +157,10 @@ def storing_boxes() -> Iterator[Figure]:
     from games.rules.base import Side
     from games.rules.registry import GAMES
     from learning.models import LessonKind
-    from learning.services import Stage, machine_create, training_run_start
-    from learning.storage import boxes_store, lesson_open, machine_lock, memory_load, table_of
+    from learning.services.machines import machine_create
+    from learning.services.runs import Stage, training_run_start
+    from learning.storage.boxes import boxes_store, lesson_open, memory_load, table_of
+    from learning.storage.locks import machine_lock
     from tests.learning.race import Race
 
     GAMES.setdefault(Race.slug, Race())
@@ -273,8 +275,9 @@ def _machine_of_many_boxes() -> int:
 
     from games.rules.base import Side
     from games.rules.registry import GAMES
-    from learning.runner import run_claim, run_execute
-    from learning.services import Stage, machine_create, training_run_start
+    from learning.services.machines import machine_create
+    from learning.services.runs import Stage, training_run_start
+    from learning.workers.runs import run_claim, run_execute
 
     machine = machine_create(game=next(iter(GAMES)), side=Side.SECOND, name="Many boxes", preset="apl-notebook")
     run = training_run_start(machine=machine.slug, stages=[Stage("random", 50_000)], seed=1, enqueue=False)

@@ -21,7 +21,7 @@ def a_million_entries() -> Iterator[Figure]:
     site()
     from django.db import connection
 
-    from learning.services import machine_create
+    from learning.services.machines import machine_create
 
     small, large = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large"))
     with connection.cursor() as cursor:
@@ -57,7 +57,7 @@ def _compared(name: str, without: list[float], among: list[float], unit: str, mo
 def _moves(machine: Any) -> list[float]:
     """Milliseconds of choosing at positions of a random game, each with a machine that has read nothing yet."""
     from learning.core.kernels.random_source import RandomSource
-    from learning.storage_values import values_learner
+    from learning.storage.values import values_learner
 
     game, rng = machine.rules, RandomSource(5)
     position, seconds = game.initial_position(), []
@@ -94,9 +94,9 @@ def _learnt_games(machine: Any) -> list[float]:
 
 def _trained(machine: Any) -> float:
     """Games a second of a run, its two samples taken apart."""
-    from learning import selectors_strength
-    from learning.runner import run_claim, run_execute
-    from learning.services import Stage, training_run_start
+    from learning.selectors import strength as selectors_strength
+    from learning.services.runs import Stage, training_run_start
+    from learning.workers.runs import run_claim, run_execute
 
     selectors_strength.SAMPLE_GAMES_VALUES = 1
     run = training_run_start(machine=machine.slug, stages=[Stage("easy", N_GAMES)], seed=1, enqueue=False)

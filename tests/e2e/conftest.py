@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 import uvicorn
+from django.conf import settings
 from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from games import thinking
-from menace_site.processes import wait_until
+from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
-# A busy machine is slow, not wrong.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=PAGE_HANG_S * 1000)
 
 CHROMIUM_ARGS = [
     "--no-sandbox",  # root may not have one
@@ -32,6 +32,8 @@ CHROMIUM_ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# What the browser writes with depends on no machine: our fonts, and no others.
+FONTCONFIG = {"FONTCONFIG_FILE": str(settings.BASE_DIR / "tests" / "data" / "fonts" / "fonts.conf")}
 
 
 class LiveSite:
@@ -63,11 +65,11 @@ class LiveSite:
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
         self.thread.start()
-        assert wait_until(lambda: self.server.started, timeout_s=20)
+        assert wait_until(lambda: self.server.started)
 
     def stop(self) -> None:
         self.server.should_exit = True
-        self.thread.join(timeout=20)
+        self.thread.join(HANG_S)
         self.socket.close()
 
     def is_idle(self) -> bool:
@@ -105,7 +107,7 @@ def base_url(live_site: LiveSite) -> str:
 def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
     """The server sees only what was committed, and has done with it before the tables are emptied."""
     yield
-    assert wait_until(live_site.is_idle, timeout_s=20)
+    assert wait_until(live_site.is_idle)
 
 
 @pytest.fixture(scope="session")
@@ -113,7 +115,13 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     chromium = shutil.which(os.environ.get("CHROMIUM") or "chromium")
     if chromium is None:
         pytest.fail("There is no Chromium: install it, or name it in CHROMIUM.")
-    return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM_ARGS}
+    return {
+        **browser_type_launch_args,
+        "executable_path": chromium,
+        "args": CHROMIUM_ARGS,
+        "env": {**os.environ, **FONTCONFIG},
+        "timeout": PAGE_HANG_S * 1000,
+    }
 
 
 NOTICE_VIOLATIONS = """
@@ -138,6 +146,7 @@ class Watch:
         self._allowed += [re.compile(pattern) for pattern in patterns]
 
     def over(self, context: BrowserContext) -> BrowserContext:
+        context.set_default_timeout(PAGE_HANG_S * 1000)
         context.add_init_script(NOTICE_VIOLATIONS)
         context.on("console", self._console)
         context.on("weberror", lambda error: self.complaints.append(f"exception: {error.error}"))

@@ -13,7 +13,7 @@ from games.models import Match
 from games.rules.base import Side
 from games.services import Person, match_resign
 from learning.models import Box, Machine
-from learning.services import machine_create
+from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import cell, expect_plies, expect_turn, play_mouse
 from tests.factories import experimented, guest, house, play, play_out, room, trained, user

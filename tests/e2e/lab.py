@@ -12,11 +12,12 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from games.rules.base import Side
 from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TrainingRun
-from learning.referee import claimable, pairing_claim, pairing_play, tournament_play
-from learning.runner import Pace, run_chunk, run_claim
-from learning.services import Stage, machine_update, training_run_start
-from learning.services_schedules import Timing, schedule_create
-from learning.services_tournaments import tournament_start
+from learning.services.machines import machine_update
+from learning.services.runs import Stage, training_run_start
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
+from learning.workers.runs import Pace, run_chunk, run_claim
 from tests.e2e.conftest import LiveSite, Watch
 from tests.factories import guest, machine, play_out, room, trained, user
 

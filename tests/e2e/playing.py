@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from games.models import Match
-from menace_site.processes import wait_until
+from tests.waiting import wait_until
 
 
 def cell(page: Page, name: str | int) -> Locator:
@@ -88,7 +88,7 @@ def goto_and_join(page: Page, address: str) -> None:
     page.on("websocket", listen)
     page.goto(address)
     # Events are handed out while the browser is asked something.
-    assert wait_until(lambda: bool(page.title() and heard), timeout_s=20)
+    assert wait_until(lambda: bool(page.title() and heard))
 
 
 def code_of(page: Page) -> str:
@@ -117,7 +117,7 @@ def changes_told(page: Page) -> list[tuple[str, int, int]]:
 def changes_stored(match: Match) -> list[tuple[str, int, int]]:
     """The same from the ledger."""
     from learning.models import Change
-    from learning.selectors_boxes import slots_view
+    from learning.selectors.boxes import slots_view
 
     stored: list[tuple[str, int, int]] = []
     for change in Change.objects.filter(lesson__match=match, lesson__kind="match").order_by("ply"):

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from games.rules.base import Side
-from learning.services import machine_create
+from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.layout import broken, with_each
 from tests.factories import house
 
 pytestmark = pytest.mark.e2e
@@ -127,4 +128,4 @@ def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:
     expect(page.locator("#candidates li")).to_have_count(9)
     for slug in ("romgon", "noughts-and-crosses"):
         page.locator("#game").select_option(slug)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert with_each(page, broken) == []

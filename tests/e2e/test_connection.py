@@ -6,8 +6,8 @@ import re
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from games.models import Room
 from learning.models import Draw
-from menace_site.processes import wait_until
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import (
     cell,
@@ -21,6 +21,7 @@ from tests.e2e.playing import (
     start_first,
 )
 from tests.factories import house
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -69,6 +70,22 @@ def test_a_click_in_the_first_moment_of_a_page_is_played(page: Page) -> None:
     page.locator("#play-first").click()
     expect(page.locator("#moves > li")).to_have_count(2)
     expect(page.locator("#error")).to_be_hidden()
+
+
+def test_a_page_whose_room_is_gone_does_not_come_back_to_it(page: Page, live_site: LiveSite, watch: Watch) -> None:
+    page.clock.install()
+    in_the_middle(page)
+    sockets: list[str] = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    watch.allow(*NO_SERVER)
+    live_site.stop()
+    Room.objects.all().delete()
+    live_site.start()
+    expect(page.locator("#error")).to_contain_text("There is no game with this code any more")
+    n_opened = len(sockets)
+    page.clock.fast_forward(60_000)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    assert len(sockets) == n_opened
 
 
 def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, watch: Watch) -> None:
@@ -125,7 +142,7 @@ def test_a_second_tab_that_missed_a_move(page: Page) -> None:
     late.goto(page.url)
     expect_turn(late)
     # Who joins is told how things stand, so the move must come after that.
-    assert wait_until(lambda: bool(late.title() and joined), timeout_s=20)
+    assert wait_until(lambda: bool(late.title() and joined))
     # The square that one tab takes is not the one the other asks for: both are still free on the late board.
     mine, other = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, mine)

@@ -10,8 +10,8 @@ from pypdf import PdfReader
 from games.rules.base import Side
 from learning.core.machines.q_learning import entry_key
 from learning.models import Machine, Value
-from learning.selectors_exchange import machine_export
-from learning.services import machine_create
+from learning.selectors.exchange import machine_export
+from learning.services.machines import machine_create
 from tests.e2e.test_lab import owner  # noqa: F401  # a fixture
 from tests.factories import machine, trained
 

@@ -8,8 +8,10 @@ from playwright.sync_api import Page, expect
 from learning.models import ExperimentRun, RunStatus
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.test_tournament import PHONE, fits
+from tests.e2e.layout import broken, with_each
+from tests.e2e.test_tournament import PHONE
 from tests.factories import experimented
+from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.e2e
 
@@ -34,11 +36,11 @@ def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
     expect(guest.locator("#cancel")).to_have_count(0)
     start_worker()
     for watching in (page, guest):
-        expect(watching.locator("#result")).to_have_attribute("data-status", "finished", timeout=90_000)
+        expect(watching.locator("#result")).to_have_attribute("data-status", "finished", timeout=HANG_S * 1000)
         expect(watching.locator("#said")).to_have_text("It is finished. The result is on the page.")
         expect(watching.locator("#figures tbody tr").first).to_contain_text("about 11")
         expect(watching.locator(".curve-stage canvas")).to_have_count(2)
-    assert fits(guest)
+    assert with_each(guest, broken) == []
     assert ExperimentRun.objects.get().seed == 7
     figures = page.locator("#figures").inner_text()
     page.reload()
@@ -77,6 +79,6 @@ def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None
     page.locator("#cancel").click()
     expect(page.locator("#result")).to_contain_text("It was stopped before there was a result.")
     assert ExperimentRun.objects.get().status == RunStatus.CANCELLED
-    assert fits(page)
+    assert with_each(page, broken) == []
     page.locator("#begin").click()
     expect(page.locator("#status")).to_have_text("Waiting")

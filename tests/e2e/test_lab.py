@@ -12,9 +12,9 @@ from games.rules.base import Side
 from learning.core.machines.presets import PRESETS, Q_PRESETS
 from learning.core.machines.q_learning import QRule
 from learning.models import Machine, RunStatus, TrainingRun
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_runs import run_curve
-from learning.selectors_strength import visit_probabilities
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.runs import run_curve
+from learning.selectors.strength import visit_probabilities
 from tests.conftest import StartWorker
 from tests.e2e.conftest import LiveSite
 from tests.e2e.lab import sign_in
@@ -95,9 +95,10 @@ def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worke
     page.locator("#begin").click()
     expect(page.locator('[data-show="status"]')).to_have_text("Waiting for a worker")
     start_worker()
-    from learning.tasks import training_run_knock
+    from learning.tasks import knock
+    from learning.workers.runs import RUNS
 
-    training_run_knock(TrainingRun.objects.get().pk)
+    knock(RUNS, [TrainingRun.objects.get().pk])
     expect(page.locator('[data-show="status"]')).to_have_text("Finished")
     assert games_shown(page) == 20_000
     page.get_by_text("The same as a table").click()

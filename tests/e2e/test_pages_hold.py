@@ -1,4 +1,4 @@
-"""What holds on every page: names, sizes, no sideways scrolling, contrast, stillness, and how much is sent."""
+"""What holds on every page: names, sizes, layout, contrast, stillness, and how much is sent."""
 
 from typing import Literal
 
@@ -9,6 +9,7 @@ from games.rules.base import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
 from tests.e2e.lab import LAB, lab, sign_in
+from tests.e2e.layout import DRAWN, LARGE, NARROW, WIDE, Text, broken, with_each, write
 from tests.e2e.playing import cell, expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house, user
 
@@ -101,19 +102,22 @@ DULL_BEADS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
-    visitor: Visitor, live_site: LiveSite, watch: Watch, theme: str
+    visitor: Visitor, live_site: LiveSite, watch: Watch
 ) -> None:
     made = world(live_site, watch)
     found: dict[str, list[str]] = {}
     for name, visit in SITE.items():
-        page = visitor(**options(360, 740, dark=theme == "dark"))
+        page = visitor(**options(360, 740))
         visit(page, made)
         page.evaluate(OPEN_ALL)
-        wrong = sideways(page, 360) + nameless_or_small(page) + page.evaluate(FAINT, TEXT_MIN_CONTRAST)
-        if name == "match-sheet":
-            wrong += page.evaluate(DULL_BEADS)
+        wrong = nameless(page)
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
+            if name == "match-sheet":
+                wrong += page.evaluate(DULL_BEADS)
+        wrong += misfits(page)
         found |= {name: wrong} if wrong else {}
         page.context.close()
     assert found == {}
@@ -122,13 +126,28 @@ def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
 OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
-def sideways(page: Page, width: int) -> list[str]:
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    return [f"scrolls sideways: {wide} of {width}"] if wide > width else []
+# In which windows with which texts a page is tried: no page may need more than 320 pixels (WCAG 1.4.10).
+PHONE_PX = 360  # where a finger has to hit everything
+LAYOUTS = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
 
 
-def nameless_or_small(page: Page) -> list[str]:
-    wrong: list[str] = page.evaluate(NAMELESS) + page.evaluate(SMALL, TARGET_MIN_PX)
+def misfits(page: Page) -> list[str]:
+    """What is wrong with the layout of the page in any of those windows, and too small on a phone."""
+    wrong = []
+    for width, texts in LAYOUTS.items():
+        page.set_viewport_size({"width": width, "height": 800})
+        look = broken_or_small if width == PHONE_PX else broken
+        wrong += [f"at {width}: {words}" for words in with_each(page, look, texts)]
+    return wrong
+
+
+def broken_or_small(page: Page) -> list[str]:
+    small: list[str] = page.evaluate(SMALL, TARGET_MIN_PX)
+    return broken(page) + small
+
+
+def nameless(page: Page) -> list[str]:
+    wrong: list[str] = page.evaluate(NAMELESS)
     return wrong if page.locator("h1").count() == 1 and "Beadbox" in page.title() else [*wrong, "one heading, a title"]
 
 
@@ -148,7 +167,7 @@ REACHED = """() => {
 
 
 def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    """Every state of the lab: names, sizes, contrast in both themes, no sideways scrolling, and a road for the keys."""
+    """Every state of the lab: names, sizes, contrast in both themes, layout, and a road for the keys."""
     page = visitor(**options(360, 740))
     account = user("grace")
     sign_in(page.context, live_site, account)
@@ -160,14 +179,11 @@ def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_sit
         page.set_viewport_size({"width": 360, "height": 740})
         visit(page, made)
         page.evaluate(OPEN_ALL)
-        wrong = nameless_or_small(page)
+        wrong = nameless(page)
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
             wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
-        for width in (360, 768, 1280):
-            page.set_viewport_size({"width": width, "height": 800})
-            wrong += sideways(page, width)
-        wrong += unreachable(page)
+        wrong += misfits(page) + unreachable(page)
         found |= {name: wrong} if wrong else {}
     assert found == {}
 
@@ -177,7 +193,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 def unreachable(page: Page) -> list[str]:
     """What Tab does not reach, or without showing where it is."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # as wide as it is
+    page.evaluate(DRAWN)
     wanted = dict(enumerate(page.evaluate(REACHABLE)))
     page.evaluate("document.activeElement.blur(); document.querySelector('.skip').focus()")
     dull = []
@@ -191,6 +207,37 @@ def unreachable(page: Page) -> list[str]:
         if not wanted:
             break
     return dull + [f"not reached: {one}" for one in wanted.values()]
+
+
+@pytest.mark.parametrize("text", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
+def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: Text) -> None:
+    """In every shape and for every sign that the site uses, whatever fonts this machine has."""
+    page.goto("/about")
+    page.evaluate(
+        """(signs) => {
+          for (const family of ["var(--sans)", "var(--slab)", "ui-monospace, monospace"])
+            for (const shape of ["", "bold ", "italic "]) {
+              const line = document.createElement("p");
+              line.textContent = signs;
+              line.style.font = `${shape}1rem ${family}`;
+              document.querySelector("main").append(line);
+            }
+        }""",
+        "x · … − – ’ × → ← ↑ ↓ “ ” ε ± ½ ₙ ₁ Σ",
+    )
+    write(page, text)
+    browser = page.context.new_cdp_session(page)
+    for domain in ("DOM", "CSS"):
+        browser.send(f"{domain}.enable")
+    root = browser.send("DOM.getDocument")["root"]["nodeId"]
+    used = set()
+    for node in browser.send("DOM.querySelectorAll", {"nodeId": root, "selector": "body *"})["nodeIds"]:
+        used |= {font["familyName"] for font in browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]}
+    assert {text.font, "DejaVu Sans Mono"} <= used <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
+    assert (NARROW.font in used) == (text == NARROW), "not by chance"
+    size = "[getComputedStyle(document.documentElement).fontSize, matchMedia('(max-width: 30rem)').matches]"
+    page.set_viewport_size({"width": 800, "height": 800})
+    assert page.evaluate(size) == [f"{text.size}px", text == LARGE]
 
 
 def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:

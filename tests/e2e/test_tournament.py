@@ -7,10 +7,12 @@ from playwright.sync_api import Page, expect
 
 from games.rules.base import Side
 from learning.models import Schedule, Tournament
-from learning.services import machine_create
+from learning.services.machines import machine_create
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
+from tests.e2e.layout import broken, with_each
 from tests.factories import machine, user
+from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.e2e
 PHONE = {"viewport": {"width": 360, "height": 740}}
@@ -22,10 +24,6 @@ def log_in(page: Page, name: str = "ada") -> None:
     page.locator("#id_password").fill("a good password")
     page.locator("main button.is-main").click()
     expect(page.locator("nav a", has_text="Account")).to_be_visible()
-
-
-def fits(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_a_tournament_is_held_and_its_table_fills_by_itself(
@@ -49,12 +47,12 @@ def test_a_tournament_is_held_and_its_table_fills_by_itself(
     start_worker()  # from here on the tables fill, without a reload, for everybody who looks
     Tournament.objects.get()
     for watching in (page, guest):
-        expect(watching.locator("#status")).to_have_text("Finished", timeout=90_000)
+        expect(watching.locator("#status")).to_have_text("Finished", timeout=HANG_S * 1000)
         expect(watching.locator("#done")).to_have_text("7 of 7 pairings")
         expect(watching.locator("#standings tbody tr").first).to_contain_text("Perfect")
         expect(watching.locator("#cross tbody td.cross-self")).to_have_count(4)
         expect(watching.locator("#said")).to_have_text("The tournament is finished. Perfect is first.")
-    assert fits(guest)
+    assert with_each(guest, broken) == []
     expect(page.locator("#cancel-form")).to_be_hidden()
     table = page.locator("#standings").inner_text()
     page.reload()
@@ -94,12 +92,12 @@ def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None
     page.locator("[name=kind][value=daily]").check()
     page.locator("#id_at").fill("22:00")
     expect(page.locator("#at-local")).to_have_text("03:30 in your time")
-    assert fits(page)
+    assert with_each(page, broken) == []
     page.locator("#save").click()
     expect(page.locator("h1")).to_have_text("Night owl trains every day at 22:00 UTC")
     expect(page.locator("#next tbody tr")).to_have_count(5)
     expect(page.locator("#next time").first).to_contain_text("03:30")
-    assert fits(page)
+    assert with_each(page, broken) == []
     page.locator("#pause").click()
     expect(page.locator("#is-paused")).to_contain_text("It is paused")
     page.locator("#pause").click()
@@ -121,7 +119,7 @@ def test_a_tournament_of_romgon_has_no_exact_figures(page: Page, start_worker: S
     page.locator("#id_games").fill("2")
     page.locator("#begin").click()
     start_worker()
-    expect(page.locator("#status")).to_have_text("Finished", timeout=90_000)
+    expect(page.locator("#status")).to_have_text("Finished", timeout=HANG_S * 1000)
     expect(page.locator("#done")).to_have_text("2 of 2 pairings")
     rows = page.locator("#standings tbody tr")
     expect(rows).to_have_count(2)

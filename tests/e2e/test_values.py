@@ -1,10 +1,15 @@
 """The page of a machine's values in a real browser: walked on by mouse, by keyboard and by the links of the table."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from games.rules.registry import GAMES
-from learning.services import machine_create
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import run_claim, run_execute
+from tests.e2e.layout import broken, with_each
 from tests.e2e.playing import cell
 
 pytestmark = pytest.mark.e2e
@@ -32,4 +37,17 @@ def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int
     expect(page.get_by_text("White is to move.")).to_be_visible()
     page.get_by_role("link", name="To the start").click()
     expect(rows).to_have_count(20)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert with_each(page, broken) == []
+
+
+def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_values(page: Page, settings: Any) -> None:
+    settings.VALUES_PER_MACHINE = 5
+    machine = machine_create(game="romgon", side=None, name="Q")
+    run = training_run_start(machine=machine.slug, stages=[Stage("easy", 1)], seed=1, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run = run_execute(claimed)
+    page.goto(f"/runs/{run.pk}")
+    expect(page.get_by_text(f"no more than 5 values here, so {run.n_left_out} times")).to_be_visible()
+    page.goto(f"/machines/{machine.pk}")
+    expect(page.get_by_text("It learns no new values, for a machine may have 5.")).to_be_visible()

@@ -11,7 +11,7 @@ from games.rules.base import Side
 from games.rules.registry import family_games
 from learning.core.machines.rule import OpenBoxes, Rule
 from learning.models import Draw, Lesson, Machine, TrainingRun
-from learning.services import machine_create
+from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import log_in
 from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, match_of, n_plies, play_mouse
@@ -224,3 +224,28 @@ def test_a_piece_is_chosen_and_then_where_it_goes(visitor: Visitor, by: str) -> 
     choose("b2")
     expect_plies(page, 2)
     assert Match.objects.get().plies.get(number=0).move == "b1b2"
+
+
+def test_who_watches_a_private_machine_sees_the_board_and_who_it_is_not_for(page: Page, visitor: Visitor) -> None:
+    _, other = two_of(user("ada"))
+    log_in(page, "ada")
+    page.goto(other.get_absolute_url())
+    page.get_by_role("button", name="Play against it").click()
+    friend = watching(visitor, page.url)
+    expect(friend.locator("#box-sheet")).to_be_visible()
+    Machine.objects.filter(pk=other.pk).update(is_public=False)
+    expect_turn(page)
+    play_mouse(page)
+    expect_plies(friend, 2)
+    expect(friend.locator("#box-sheet")).to_be_hidden()
+    expect(friend.locator("#hidden-words")).to_be_visible()
+    expect(friend.locator("#no-box-words")).to_be_hidden()
+    expect(card(friend, Side.SECOND)).to_contain_text("A machine that is not public")
+    assert "Bert" not in friend.locator("main").inner_text()
+    expect(page.locator("#box-sheet")).to_be_visible()
+    play_out(page)
+    expect(friend.locator("#status")).to_have_attribute("data-status", "finished")
+    expect(friend.locator("#lesson")).to_be_hidden()
+    expect(page.locator("#lesson")).to_be_visible()
+    friend.reload()
+    assert "Bert" not in friend.content()

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
 from rest_framework.test import APIClient
 
-from games.models import Ply, Room, Seat
+from games.models import Match, Ply, Room, Seat
 from games.rules.base import Side
 from tests import factories
 
@@ -52,13 +54,13 @@ def test_a_seat_token_moves_by_text_or_by_square(api: APIClient, way: str) -> No
 
 def test_a_role_proves_nothing(api: APIClient) -> None:
     answer = opened(api)
-    response = api.post(f"/api/rooms/{answer['code']}/move", {"position": 5, "role": "X"})
+    response = APIClient().post(f"/api/rooms/{answer['code']}/move", {"position": 5, "role": "X"})
     assert (response.status_code, response.json()["code"]) == (403, "not_a_player")
 
 
 def test_friends_join_once_and_a_third_is_told_the_room_is_full(api: APIClient) -> None:
     answer = opened(api, opponent="human")
-    joined = api.post(f"/api/rooms/{answer['code']}/join")
+    joined = APIClient().post(f"/api/rooms/{answer['code']}/join")
     assert (joined.status_code, joined.json()["role"]) == (200, "O")
     full = APIClient().post(f"/api/rooms/{answer['code']}/join")
     assert (full.status_code, full.json()["code"]) == (409, "room_full")
@@ -170,6 +172,21 @@ def test_the_schema_describes_every_endpoint(api: APIClient) -> None:
     assert b"/api/rooms/{code}/move" in schema.content
 
 
+@pytest.mark.parametrize("door", ["api", "page"])
+def test_who_is_refused_a_seat_leaves_no_session(door: str) -> None:
+    full = factories.room("human").room.code
+    opened, joined = {"api": ("/api/rooms", f"/api/rooms/{full}/join"), "page": ("/rooms", "/rooms/join")}[door]
+    make = APIClient if door == "api" else Client
+    assert make().post(joined, {} if door == "api" else {"code": full}).status_code in (200, 302)
+    assert Session.objects.count() == 1, "who takes the seat is its player in that session"
+    for url, body in (
+        (joined, {} if door == "api" else {"code": full}),
+        (opened, {"opponent": "machine", "machine": "nobody"}),
+    ):
+        assert make().post(url, body).status_code in (302, 404, 409)
+    assert Session.objects.count() == 1
+
+
 def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
     client.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
     code = Room.objects.get().code
@@ -204,7 +221,7 @@ class TestExhibition:
     def test_nobody_else_steps_or_starts_it_again(self, api: APIClient, headers: dict[str, str]) -> None:
         answer = api.post("/api/rooms", {"first": "random", "second": "perfect"}).json()
         for what in ("step", "reset"):
-            response = api.post(f"/api/rooms/{answer['code']}/{what}", headers=headers)
+            response = APIClient().post(f"/api/rooms/{answer['code']}/{what}", headers=headers)
             assert (response.status_code, response.json()["code"]) == (403, "not_the_host")
 
     def test_where_somebody_plays_nobody_steps(self, api: APIClient) -> None:
@@ -277,3 +294,68 @@ def test_games_come_by_family_with_their_sizes(api: APIClient) -> None:
     assert "perfect" not in {one["slug"] for one in api.get("/api/games/hexapawn-5x4").json()["opponents"]}
     refused = api.post("/api/rooms", {"game": "hexapawn-5x4", "opponent": "perfect"})
     assert (refused.status_code, refused.json()["code"]) == (400, "malformed")
+
+
+class TestAGuestWithCookies:
+    """The session of who opened or joined holds the seat, and a seat token takes none of its protection away."""
+
+    @pytest.fixture
+    def browser(self) -> APIClient:
+        return APIClient(enforce_csrf_checks=True)
+
+    def csrf(self, browser: APIClient) -> dict[str, str]:
+        return {"X-CSRFToken": browser.cookies["csrftoken"].value}
+
+    def test_who_opens_a_room_is_its_player_in_that_session(self, browser: APIClient) -> None:
+        answer = opened(browser)
+        url = f"/api/rooms/{answer['code']}"
+        moved = browser.post(f"{url}/move", {"position": 5}, headers=self.csrf(browser))
+        assert (moved.status_code, moved.json()["ply"]) == (200, 2)
+        page = browser.get(f"/rooms/{answer['code']}")
+        assert page.context["role"] == "X"
+        assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"
+        again = opened_with(browser, self.csrf(browser))
+        assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", "another room in the same session"
+
+    def test_who_joins_or_hosts_is_too(self, browser: APIClient) -> None:
+        answer = opened(APIClient(), opponent="human")
+        assert browser.post(f"/api/rooms/{answer['code']}/join").json()["role"] == "O"
+        assert browser.get(f"/rooms/{answer['code']}").context["role"] == "O"
+        show = browser.post("/api/rooms", {"first": "random", "second": "perfect"}, headers=self.csrf(browser)).json()
+        stepped = browser.post(f"/api/rooms/{show['code']}/step", headers=self.csrf(browser))
+        assert (stepped.status_code, stepped.json()["ply"]) == (200, 1)
+
+    @pytest.mark.parametrize("token", ["unknown", "of another room", "empty", "none"])
+    @pytest.mark.parametrize("way", ["header", "body"])
+    def test_a_token_that_proves_nothing_switches_no_check_off(self, browser: APIClient, token: str, way: str) -> None:
+        answer, other = opened(browser), opened(APIClient())
+        text = {"unknown": "guessed", "of another room": other["seat_token"], "empty": "", "none": None}[token]
+        if (text, way) == ("", "body"):
+            text = " "  # blank: an empty one is refused before anything else is looked at
+        headers = {"X-Seat-Token": text} if way == "header" and text is not None else {}
+        body = {"seat_token": text} if way == "body" and text is not None else {}
+        for what, more in (("move", {"position": 5}), ("resign", {}), ("reset", {})):
+            forged = browser.post(f"/api/rooms/{answer['code']}/{what}", {**body, **more}, headers=headers)
+            assert forged.status_code in (400, 403)
+            if forged.status_code == 403:
+                assert forged.json()["code"] == "permission_denied"
+        free = opened(APIClient(), opponent="human")
+        for url in ("/api/rooms", f"/api/rooms/{free['code']}/join"):
+            assert browser.post(url, {"opponent": "perfect"}, headers=headers).status_code == 403
+        assert not Ply.objects.exists()
+        assert Match.objects.filter(status="playing").count() == 2
+
+    def test_with_a_token_the_session_does_not_count(self, browser: APIClient) -> None:
+        """Or a page of who plays against us could move for us: its own token would open the door for our cookies."""
+        answer = opened(browser, opponent="human")
+        url = f"/api/rooms/{answer['code']}"
+        foe = APIClient().post(f"{url}/join").json()
+        forged = browser.post(f"{url}/move", {"position": 5, "seat_token": foe["seat_token"]})
+        assert (forged.status_code, forged.json()["code"]) == (409, "not_your_turn")
+        own = browser.post(f"{url}/move", {"position": 5}, headers={"X-Seat-Token": answer["seat_token"]})
+        assert (own.status_code, own.json()["ply"]) == (200, 1), "ours proves our seat, and needs no CSRF token"
+
+
+def opened_with(api: APIClient, headers: dict[str, str]) -> dict[str, Any]:
+    answer: dict[str, Any] = api.post("/api/rooms", {"opponent": "perfect"}, headers=headers).json()
+    return answer

@@ -48,7 +48,7 @@ class Socket(WebsocketCommunicator):
         await self.send_json_to({"type": kind} if data is None else {"type": kind, "data": data})
 
     async def expect(self, kind: str) -> Any:
-        frame = await self.receive_json_from(timeout=5)
+        frame = await self.receive_json_from()
         assert frame["type"] == kind, frame
         return frame["data"]
 
@@ -85,7 +85,7 @@ async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
         for _ in range(2):
             await socket.frame("move", {"move": "5", "ply": 0})
         # The state comes through the group, the error straight: in either order.
-        frames = [await socket.receive_json_from(timeout=5) for _ in range(2)]
+        frames = [await socket.receive_json_from() for _ in range(2)]
         answers = {frame["type"]: frame["data"] for frame in frames}
         assert (answers["state"]["ply"], answers["error"]["code"]) == (2, "stale_ply")
     assert await in_db(Ply.objects.count)() == 2
@@ -189,7 +189,7 @@ async def test_too_many_frames_are_slowed_down() -> None:
         await socket.expect("joined")
         for _ in range(60):
             await socket.frame("ping")
-        kinds = [await socket.receive_json_from(timeout=5) for _ in range(60)]
+        kinds = [await socket.receive_json_from() for _ in range(60)]
     refused = [frame for frame in kinds if frame["type"] == "error"]
     assert refused
     assert {frame["data"]["code"] for frame in refused} == {"too_many_frames"}
@@ -221,7 +221,7 @@ async def test_a_token_that_may_not_look_sees_no_room(scopes: list[str], code: s
     token = await in_db(token_of)(account, *scopes) if scopes else "nonsense"
     async with Socket(seated.room.code, bearer=token) as robot:
         assert (await robot.expect("error"))["code"] == code
-        assert (await robot.receive_output(timeout=5))["type"] == "websocket.close"
+        assert (await robot.receive_output())["type"] == "websocket.close"
 
 
 async def test_a_token_that_may_only_look_moves_nothing() -> None:

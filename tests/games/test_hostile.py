@@ -21,6 +21,7 @@ from learning.models import Machine
 from tests import factories
 from tests.factories import NC, guest, machine, play_out, room
 from tests.games.test_consumers import Socket
+from tests.waiting import HANG_S
 
 in_db = database_sync_to_async
 
@@ -45,6 +46,31 @@ class TestInput:
         response = APIClient().post("/api/rooms", "[" * 60_000, content_type="application/json")
         assert (response.status_code, response.json()["code"]) == (400, "malformed")
 
+    @pytest.mark.parametrize(
+        ("additions", "field"),
+        [
+            (["flip", ""], "additions.1"),
+            ([None], "additions.0"),
+            ([{}], "additions.0"),
+            ([["flip"]], "additions.0"),
+            ([7.5, "flip", "é"], "additions.0"),
+            ("flip", "additions"),
+            ({"0": "flip"}, "additions"),
+        ],
+    )
+    def test_an_addition_that_is_none_is_named(self, additions: Any, field: str) -> None:
+        answer = APIClient().post("/api/rooms", {"opponent": "human", "game": "romgon", "additions": additions})
+        assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+        assert answer.json()["detail"].startswith(f"{field}: ")
+        assert "ErrorDetail(" not in answer.text
+
+    def test_a_page_says_which_addition_is_none(self, client: Client) -> None:
+        form = {"opponent": "human", "game": "romgon", "additions": ["flip", ""]}
+        answer = client.post("/rooms", form, follow=True)
+        (message,) = answer.context["messages"]
+        assert str(message).startswith("additions.1: ")
+        assert "ErrorDetail(" not in answer.text
+
     @pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
     def test_a_log_in_that_is_too_long_or_strange_is_refused(self, client: Client, name: str) -> None:
         assert client.post("/login", {"username": name, "password": "x"}).status_code == 200
@@ -67,7 +93,7 @@ class TestInput:
             raise ZeroDivisionError
 
         monkeypatch.setattr("games.services.room_look", broken)
-        monkeypatch.setattr("learning.views.pages.match_list_live", broken)
+        monkeypatch.setattr("learning.views.lobby.match_list_live", broken)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
         assert (program.status_code, program.json()["code"]) == (500, "error")
@@ -194,7 +220,7 @@ def at_once(*works: Callable[[], Any]) -> list[BaseException]:
     start = threading.Barrier(len(works))
 
     def run(work: Callable[[], Any]) -> None:
-        start.wait(timeout=60)
+        start.wait(HANG_S)
         try:
             work()
         except BaseException as error:

@@ -13,17 +13,17 @@ from games import services, thinking
 from games.models import Match, Room, Seat
 from games.rules.base import Side
 from menace_site import processes
-from menace_site.processes import wait_until
 from tests.conftest import environment
 from tests.factories import guest
+from tests.waiting import wait_until
 
 THINK = """
 import sys, django
 django.setup()
 from games import services, thinking
-from menace_site.processes import wait_until
+from tests.waiting import wait_until
 services.room_look(code=sys.argv[1])
-wait_until(thinking.is_idle, timeout_s=60)
+wait_until(thinking.is_idle)
 """
 
 
@@ -47,7 +47,7 @@ def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
         Room.objects.select_for_update(no_key=True).get()  # however quickly it thinks, it cannot store its move
         thinker = processes.spawn([sys.executable, "-W", "ignore", "-c", THINK, code], env=environment())
         asked = Match.objects.filter(answer_by=match.answer_by)
-        assert wait_until(lambda: not asked.exists(), timeout_s=60), "it has taken the question on"
+        assert wait_until(lambda: not asked.exists()), "it has taken the question on"
         os.killpg(thinker.pid, signal.SIGKILL)
         thinker.wait()
     state = services.room_look(code=code)
@@ -55,8 +55,8 @@ def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
     assert thinking.is_idle(), "nobody else thinks before its time has passed"
     overdue(match)
     services.room_look(code=code)
-    assert wait_until(lambda: services.room_look(code=code)["ply"] == 2, timeout_s=60)
+    assert wait_until(lambda: services.room_look(code=code)["ply"] == 2)
     state = services.match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)
     assert (state["ply"], state["thinking"]) == (3, True)
-    assert wait_until(lambda: services.room_look(code=code)["ply"] == 4, timeout_s=60)
-    assert wait_until(thinking.is_idle, timeout_s=30)
+    assert wait_until(lambda: services.room_look(code=code)["ply"] == 4)
+    assert wait_until(thinking.is_idle)

@@ -19,9 +19,9 @@ from games.rules.romgon.rules import Romgon
 from games.selectors import game_view
 from learning.core.opponents.registry import ENGINES
 from learning.exceptions import RuleRefusedError
-from learning.services import machine_create
-from menace_site.processes import wait_until
+from learning.services.machines import machine_create
 from tests.factories import NC, guest
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +113,7 @@ def test_slow_levels_answer_when_they_have_thought(level: str) -> None:
     room = opened(level, ALL)
     state = played(room, "2-7>3-6@1")
     assert (state["ply"], state["thinking"]) == (1, True)
-    assert wait_until(thinking.is_idle, timeout_s=60)
+    assert wait_until(thinking.is_idle)
     state = services.room_look(code=room.code)
     assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
 

@@ -15,6 +15,7 @@ from games.selectors import room_view
 from games.services import Person
 from tests import factories
 from tests.factories import guest, play, room
+from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
 
@@ -253,7 +254,7 @@ def test_a_move_sent_twice_at_once_is_played_once() -> None:
     start = threading.Barrier(8)
 
     def send() -> None:
-        start.wait()
+        start.wait(HANG_S)
         try:
             services.match_play_move(code=seated.room.code, person=crosses, move="5", ply=0)
             codes.append("played")

@@ -16,9 +16,9 @@ from games.models import Match, Ply, Seat
 from games.players import PLAYERS, Choice, Offer, SeatPlayer, player_register
 from games.rules.base import Side
 from games.services import Seated
-from menace_site.processes import wait_until
 from tests.factories import NC, guest, play_out, room
 from tests.games.test_consumers import Socket
+from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,7 +47,7 @@ class Ponderer(SeatPlayer):
     def choose(self, seat: Seat, position: Any) -> Choice:
         self.thoughts.append(seat.match.n_plies)
         self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
-        assert self.may_move.wait(timeout=30)
+        assert self.may_move.wait(HANG_S)
         if self.dies:
             raise RuntimeError("this thread is gone, as if its process had died")
         return Choice(seat.match.room.rules.legal_moves(position)[0])
@@ -60,7 +60,7 @@ def ponderer() -> Iterator[Ponderer]:
     yield player
     player.may_move.set()
     # A thread that still thinks would meet a database that is being emptied.
-    assert wait_until(thinking.is_idle, timeout_s=30)
+    assert wait_until(thinking.is_idle)
     del PLAYERS[player.slug]
 
 
@@ -73,7 +73,7 @@ def state_of(seated: Seated) -> dict[str, Any]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    assert wait_until(condition, timeout_s=30)
+    assert wait_until(condition)
 
 
 def overdue(seated: Seated) -> None:
@@ -208,9 +208,10 @@ def test_it_plays_exhibitions_ply_by_ply_and_as_many_as_were_asked_for(ponderer:
 
 
 def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog: pytest.LogCaptureFixture) -> None:
-    rooms = [slow() for _ in range(settings.THINKERS + thinking.MOST_WAITING + 1)]
-    for seated in rooms:
-        services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    guests = [guest(number) for number in range(1, settings.THINKERS + thinking.MOST_WAITING + 2)]
+    rooms = [slow(who=one) for one in guests]
+    for seated, one in zip(rooms, guests, strict=True):
+        services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     assert "put off" in caplog.text
     ponderer.may_move.set()
     until(thinking.is_idle)

@@ -18,9 +18,10 @@ from learning.core.machines.menace import Menace, Result
 from learning.core.machines.rule import FinalLoss, OpenBoxes, Rule, WhenEmpty
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
-from learning.selectors_boxes import ledger_errors
-from learning.services import machine_create
+from learning.selectors.boxes import ledger_errors
+from learning.services.machines import machine_create
 from tests.factories import NC, guest, house, machine, person, play, play_out, stranger, user
+from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
 
@@ -459,7 +460,7 @@ def test_two_machines_in_many_rooms_at_once_learn_every_match_once_and_never_wai
     def thread(work: Callable[[], None]) -> threading.Thread:
         def run() -> None:
             try:
-                start.wait(timeout=60)
+                start.wait(HANG_S)
                 for _ in range(4):
                     work()
             except BaseException as error:

@@ -2,16 +2,7 @@
 
 from hypothesis import strategies as st
 
-from learning.core.machines.rule import (
-    BoxSet,
-    EmptyOpening,
-    FinalLoss,
-    FinalWin,
-    InitialBy,
-    OpenBoxes,
-    Rule,
-    WhenEmpty,
-)
+from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
 
 MADE_UP = {
     "hexapawn-like": Rule(

@@ -8,7 +8,6 @@ from django.db import connection
 from django.test import Client
 
 from games.rules.base import Side
-from learning import services
 from learning.access import machine_for, machines_visible, run_for, runs_visible
 from learning.exceptions import (
     MachineNotFoundError,
@@ -17,9 +16,11 @@ from learning.exceptions import (
     RunNotFoundError,
 )
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_strength import machine_strength
-from learning.services import Stage, training_run_start
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.strength import machine_strength
+from learning.services import machines as services
+from learning.services import runs as services_runs
+from learning.services.runs import Stage, training_run_start
 from tests.factories import NC, guest, machine, person, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +32,7 @@ MAY = {
     "private": {"owner": WHAT, "staff": WHAT, "other": (), "guest": ()},
     "house": {"owner": WHAT[:2], "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
     "copy": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
+    "private copy": {"owner": WHAT, "staff": WHAT, "other": (), "guest": ()},
 }
 
 
@@ -51,7 +53,8 @@ def machines(people: dict[str, Any]) -> dict[str, Machine]:
         "public": machine(owner=owner),
         "private": machine(owner=owner, is_public=False),
         "house": machine(),
-        "copy": machine(owner=owner, is_public=False, room=room().room),
+        "copy": machine(owner=owner, room=room().room),
+        "private copy": machine(owner=owner, is_public=False, room=room().room),
     }
 
 
@@ -87,8 +90,8 @@ def test_lists_show_what_is_public_and_ones_own(people: dict[str, Any], machines
     for learner in machines.values():
         training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     expected = {
-        "owner": {"public", "private", "house", "copy"},
-        "staff": {"public", "private", "house", "copy"},
+        "owner": {"public", "private", "house", "copy", "private copy"},
+        "staff": {"public", "private", "house", "copy", "private copy"},
         "other": {"public", "house"},
         "guest": {"public", "house"},
     }
@@ -109,8 +112,8 @@ def test_a_hidden_machine_plays_its_owner_and_nobody_else(people: dict[str, Any]
 def test_a_run_of_a_public_machine_does_not_tell_of_a_hidden_opponent(client: Client, people: dict[str, Any]) -> None:
     learner = machine(owner=people["owner"])
     hidden = machine(owner=people["owner"], side=Side.FIRST, is_public=False, name="My secret")
-    stage = services.Stage(str(hidden.pk), 10)
-    run = services.training_run_request(user=people["owner"], machine=str(learner.pk), stages=[stage])
+    stage = services_runs.Stage(str(hidden.pk), 10)
+    run = services_runs.training_run_request(user=people["owner"], machine=str(learner.pk), stages=[stage])
     assert "a machine that is not public" in client.get(f"/runs/{run.pk}").content.decode()
     assert "My secret" not in client.get(f"/runs/{run.pk}").content.decode()
     client.force_login(people["owner"])
@@ -205,7 +208,7 @@ def test_a_deleted_machine_takes_everything_of_its_own_and_leaves_its_matches(pe
 
 def test_nobody_makes_another_ones_machine_learn(people: dict[str, Any]) -> None:
     own, foreign = machine(Side.FIRST, owner=people["other"]), machine(Side.SECOND, owner=people["owner"])
-    ask = services.training_run_request
+    ask = services_runs.training_run_request
     run = ask(user=people["other"], machine=own.slug, stages=[Stage(foreign.slug, 10)])
     assert (run.started_by, 0 <= run.seed < 1 << 53) == (people["other"], True)
     with pytest.raises(NotYourMachineError):
@@ -213,7 +216,7 @@ def test_nobody_makes_another_ones_machine_learn(people: dict[str, Any]) -> None
     with pytest.raises(NotYourMachineError):
         ask(user=people["other"], machine=foreign.slug, stages=[Stage("random", 10)])
     with pytest.raises(NotYourMachineError):
-        services.training_run_stop(user=people["owner"], run_id=run.pk)
+        services_runs.training_run_stop(user=people["owner"], run_id=run.pk)
     assert TrainingRun.objects.count() == 1
 
 

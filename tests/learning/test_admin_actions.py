@@ -8,9 +8,9 @@ from django.contrib.auth.models import Permission
 from games.exceptions import TokenRevokedError
 from games.models import ApiToken
 from games.services_tokens import token_make, token_read
-from learning.admin import ACTION_GAMES
+from learning.admin.machines import ACTION_GAMES
 from learning.models import TrainingRun
-from learning.services import Stage, training_run_start
+from learning.services.runs import Stage, training_run_start
 from tests.factories import machine, user
 
 pytestmark = pytest.mark.django_db

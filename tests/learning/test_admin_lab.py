@@ -9,10 +9,10 @@ from django_celery_beat.models import PeriodicTask
 
 from games.rules.base import Side
 from learning.models import Machine, RunStatus, Schedule, Tournament, TrainingRun
-from learning.referee import tournament_play
-from learning.services import Stage
-from learning.services_schedules import Timing, schedule_create
-from learning.services_tournaments import tournament_start
+from learning.services.runs import Stage
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import tournament_play
 from tests.factories import machine, user
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +72,10 @@ def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> 
         ({"crontab": ""}, "give one of the two"),
         ({"stages": "[]"}, "This field is required"),
         ({"stages": '[{"opponent": "nobody", "games": 5, "learns": false}]'}, "nobody"),
-        ({"stages": '[{"opponent": "random"}]'}, "Each is an object of opponent, games and learns"),
+        (
+            {"stages": '[{"opponent": "random"}]'},
+            "Each is an object of opponent, games and learns. 0.games: This field is required.",
+        ),
         ({"stages": '{"opponent": "random"}'}, "Each is an object of opponent, games and learns"),
         ({"machine": 10**6}, "valid choice"),
     ],

@@ -8,12 +8,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from learning import admin as pages
-from learning import selectors_strength
+from learning.admin import values as pages
 from learning.core.machines.q_learning import action_key
 from learning.models import Lesson, Machine, Value
-from learning.runner import run_claim, run_execute
-from learning.services import Stage, machine_create, training_run_start
+from learning.selectors import strength as selectors_strength
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import run_claim, run_execute
 from tests.factories import house, user
 
 pytestmark = pytest.mark.django_db

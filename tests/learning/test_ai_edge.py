@@ -53,8 +53,8 @@ async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: s
         more = index + 1 < len(chunks)
         await request.send_input({"type": "http.request", "body": chunk, "more_body": more})
     # In a fresh checkout the engine is compiled meanwhile, for as long as that takes.
-    answer = Answer(await request.receive_output(600), await request.receive_output(600))
-    await request.wait(600)
+    answer = Answer(await request.receive_output(), await request.receive_output())
+    await request.wait()
     return answer
 
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from learning.api.ai_schema import START_BOARD
 from learning.core.machines.q_learning import OUTLOOK, action_key, entry_key
 from learning.models import Decision, Lesson, Machine, Value
-from learning.services import machine_create
+from learning.services.machines import machine_create
 from tests.factories import api_with, house, user
 
 pytestmark = pytest.mark.django_db

@@ -5,23 +5,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from pypdf import PdfReader
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from games.selectors import room_get, room_view
+from games.services import room_create
 from learning.core.exchange import hexapawn_rl
 from learning.core.exchange.document import BoxData, MachineData, Wanted
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import FORMATS, machine_read
 from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Menace
 from learning.core.machines.presets import PRESETS
 from learning.core.printing.sheets import PrintOptions, sheets_pdf
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import MachineFileError
 from learning.models import Box, Machine
-from learning.selectors_boxes import ledger_errors, why_view
-from learning.selectors_exchange import machine_export
-from learning.services import machine_import
+from learning.selectors.boxes import ledger_errors, why_view
+from learning.selectors.exchange import import_notes, machine_export
+from learning.selectors.strength import machine_strength
+from learning.services.machines import machine_import
+from tests.factories import guest
 
 SAVED = Path(__file__).parent.parent / "data" / "hexapawn-rl"
 PAWNS = GAMES["hexapawn"]
@@ -43,7 +49,7 @@ def folded(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize(("file", "side", "level"), [("player1", 0, 20), ("player2", 1, 23)])
 def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, level: int) -> None:
     content = (SAVED / f"{file}.json").read_bytes()
-    learner = machine_import(user=None, content=content)
+    learner = machine_import(user=None, content=content).machine
     saved = json.loads(content)
     assert (learner.game, learner.side, learner.level, learner.name) == ("hexapawn", side, level, saved["name"])
     assert (learner.n_wins, learner.n_losses) == (saved["wins"], saved["losses"])
@@ -56,8 +62,6 @@ def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, 
     for text, entry in saved["memory"].items():
         position = PAWNS.decode_as(text, Side(side))
         scores = dict(zip(entry["validMoves"], entry["confidenceScores"], strict=True))
-        if not scores and PAWNS.ply(position) < 2:
-            continue  # the very first box is filled again when it is empty
         for symmetry in PAWNS.symmetries:
             asked = PAWNS.transform(position, symmetry)
             why = why_view(learner, PAWNS.encode(asked))
@@ -71,6 +75,91 @@ def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, 
                 names = [PAWNS.format_move(move) for move in alike]
                 share = sum(listed.get(name, 0) for name in names) / max(sum(scores.values()), 1)
                 assert sum(played[name] for name in names) == pytest.approx(share)
+
+
+@pytest.mark.django_db
+class TestAsShipped:
+    """A save file comes from a program that plays as it was shipped, whatever it says of itself: so it goes on here."""
+
+    def test_is_the_rule_that_it_goes_on_under(self) -> None:
+        learner = machine_import(user=None, content=(SAVED / "player2.json").read_bytes()).machine
+        assert (learner.preset, learner.learning_rule) == (hexapawn_rl.PRESET, PRESETS["hexapawn-rl-as-shipped"].rule)
+
+    def test_with_an_empty_first_box_it_resigns_for_ever_and_says_so(self, client: Client) -> None:
+        content = (SAVED / "player1.json").read_bytes()
+        imported = machine_import(user=None, content=content)
+        learner = imported.machine
+        assert machine_strength(learner)["random"]["loss"] == 1
+        for _ in range(2):
+            seated = room_create(
+                person=guest(), game="hexapawn", opponent="machine", machine=learner.slug, side=Side.SECOND
+            )
+            state = room_view(room_get(seated.room.code))
+            assert (state["status"], state["outcome"]["termination"], state["ply"]) == ("finished", "empty_box", 0)
+        assert learner.boxes.get(ply=0).beads == [0, 0, 0]
+        sentence = "Its first box is empty, and its rule never fills it again"
+        assert sentence in import_notes(learner, imported.data, "")[-1]
+        assert sentence in client.get(learner.get_absolute_url()).content.decode()
+
+    def test_another_rule_that_is_named_fills_it_again(self, client: Client) -> None:
+        content = (SAVED / "player1.json").read_bytes()
+        imported = machine_import(user=None, content=content, preset="hexapawn-rl")
+        assert machine_strength(imported.machine)["random"]["win"] == pytest.approx(89 / 162)
+        assert len(import_notes(imported.machine, imported.data, "")) == 1
+        assert 'id="stopped"' not in client.get(imported.machine.get_absolute_url()).content.decode()
+
+    @pytest.mark.parametrize(("n_empty", "said"), [(1, "1 first box is empty"), (2, "2 first boxes are empty")])
+    def test_of_several_first_boxes_those_that_are_empty_are_counted(self, n_empty: int, said: str) -> None:
+        replies = {"ooo-O-O-O": ["a3a2"], "oooO---OO": ["c3c2"]}
+        memory = {
+            text: {"validMoves": [] if number < n_empty else moves, "confidenceScores": [1] * (number >= n_empty)}
+            for number, (text, moves) in enumerate(replies.items())
+        }
+        imported = machine_import(user=None, content=json.dumps({"memory": memory}).encode())
+        assert said in import_notes(imported.machine, imported.data, "")[-1]
+
+
+def mirrored(text: str) -> str:
+    """A board of HexapawnRL, or a move of it, as in a mirror."""
+    if len(text) == 9:
+        return "".join(text[row : row + 3][::-1] for row in (0, 3, 6))
+    return text.translate(str.maketrans("ac", "ca"))
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("preset", ["hexapawn-rl-as-shipped", "gardner-her-reward", "michie-1961", "apl-notebook"])
+def test_hexapawn_rl_finds_every_box_that_we_write_and_plays_it_as_it_is_played_here(preset: str, side: Side) -> None:
+    rule = PRESETS[preset].rule
+    cabinet = Cabinet(PAWNS, side, rule)
+    boxes = {}
+    for number, key in enumerate(boxes_compile(PAWNS, side, rule).keys):
+        n_slots = len(cabinet.slots(PAWNS.decode(key)))
+        boxes[key] = [max((number + slot) % 5, rule.floor if not rule.removes else 0) for slot in range(n_slots)]
+    data = [BoxData(key, tuple(beads), (0,) * len(beads)) for key, beads in boxes.items()]
+    memory = json.loads(hexapawn_rl.dump(MachineData(PAWNS, side, rule, "Pawns", tuple(data))))["memory"]
+    menace = Menace(PAWNS, side, rule, boxes, learns=False)
+    found, waiting, met = set(), [PAWNS.initial_position()], set()
+    while waiting:
+        position = waiting.pop()
+        if position in met or PAWNS.is_terminal(position):
+            continue
+        met.add(position)
+        waiting += [PAWNS.apply(position, move) for move in PAWNS.legal_moves(position)]
+        if not cabinet.has_box(position):
+            continue  # the other side's turn, or a forced move
+        board = PAWNS.encode_short(position)
+        # That program looks for the board as it lies, then for its mirror image.
+        key = board if board in memory else mirrored(board)
+        found.add(key)
+        moves, scores = memory[key]["validMoves"], memory[key]["confidenceScores"]
+        listed = dict(zip(moves if key == board else map(mirrored, moves), scores, strict=True))
+        assert set(listed) <= set(map(PAWNS.format_move, PAWNS.legal_moves(position)))
+        assert listed or not any(menace.open_box(position))
+        policy = menace.policy(position)
+        for alike in PAWNS.distinct_moves(position) if listed else ():
+            share = sum(listed.get(PAWNS.format_move(move), 0) for move in alike) / sum(scores)
+            assert sum(policy[move] for move in alike) == pytest.approx(share)
+    assert found == set(memory)
 
 
 @pytest.mark.parametrize("side", Side)

@@ -1,7 +1,9 @@
 """Export and import over HTTP: who may, in what form, and what happens to files that are no machines."""
 
+import html
 import json
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,11 @@ from games.rules.base import Side
 from games.services_tokens import token_make
 from learning.core.exchange.registry import FORMATS
 from learning.models import Machine
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_exchange import machine_export
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.exchange import machine_export
 from tests.factories import machine, trained, user
+
+WRITTEN = Path(__file__).parent.parent / "data" / "matchbox-ai"
 
 
 def export(client: Client, learner: Machine, form: str = "", **headers: str) -> Any:
@@ -96,6 +100,21 @@ class TestImport:
         assert export(client, copy).content == content
         assert ledger_errors() == []
 
+    def test_the_rule_and_what_was_set_aside_are_told(self, client: Client, anna: Any) -> None:
+        answer = post(client, (WRITTEN / "x_50_games.json").read_bytes()).json()
+        assert (answer["preset"], answer["side"]) == ("matchbox-ai-as-shipped", 0)
+        assert answer["set_aside"] == {"beads": 30, "boxes": 13}
+        rule, set_aside = answer["notes"]
+        assert "the usual one of such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in rule
+        assert rule.endswith("For another, bring the file in again and name a preset with ?preset=.")
+        assert set_aside.startswith("Set aside: 30 beads in 13 boxes, on squares that are taken. matchbox-ai reads")
+
+    def test_nothing_was_set_aside_from_a_file_of_ours(self, client: Client, anna: Any) -> None:
+        for form in FORMATS:
+            answer = post(client, machine_export(machine(), form).text, kind=FORMATS[form].media_type).json()
+            assert answer["set_aside"] == {"beads": 0, "boxes": 0}
+            assert len(answer["notes"]) == 1
+
     def test_as_the_part_of_a_form(self, client: Client, anna: Any) -> None:
         file = SimpleUploadedFile("m.csv", machine_export(machine(), "csv").text.encode())
         answer = client.post("/api/machines/import", {"file": file, "name": "From a form", "preset": "michie-1961"})
@@ -164,6 +183,8 @@ class TestImport:
         assert answer.status_code == 200
         paths = json.loads(answer.content)["paths"]
         assert "multipart/form-data" in paths["/api/machines/import"]["post"]["requestBody"]["content"]
+        created = paths["/api/machines/import"]["post"]["responses"]["201"]["content"]["application/json"]["schema"]
+        assert created["$ref"].endswith("/ImportedMachine")
         (parameter,) = [p for p in paths["/api/machines/{ref}/export"]["get"]["parameters"] if p["name"] == "format"]
         assert sorted(parameter["schema"]["enum"]) == sorted(FORMATS)
 
@@ -177,6 +198,14 @@ class TestImportPage:
         copy = Machine.objects.get(owner=anna)
         assert answer.headers["Location"] == copy.get_absolute_url()
         assert copy.name == "Old friend"
+
+    def test_the_rule_and_what_was_set_aside_are_told(self, client: Client, anna: Any) -> None:
+        with (WRITTEN / "o_500_games.json").open("rb") as file:
+            answer = client.post("/machines/import", {"file": file}, follow=True)
+        page = html.unescape(answer.content.decode())
+        assert "the usual one of such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in page
+        assert "For another, bring the file in again and choose one under “It learns like”." in page
+        assert "Set aside: 164 beads in 30 boxes, on squares that are taken. matchbox-ai reads and adds" in page
 
     def test_what_is_wrong_is_said_beside_the_file(self, client: Client, anna: Any) -> None:
         answer = client.post("/machines/import", {"file": BytesIO(b"[1]")})

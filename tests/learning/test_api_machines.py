@@ -11,10 +11,10 @@ from rest_framework.test import APIClient
 
 from games.models import ApiToken
 from games.rules.base import Side
-from learning import services
 from learning.models import Machine
-from learning.selectors_boxes import ledger_errors
-from learning.services import Stage, training_run_start
+from learning.selectors.boxes import ledger_errors
+from learning.services import machines as services
+from learning.services.runs import Stage, training_run_start
 from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
@@ -325,6 +325,16 @@ def test_machines_that_are_equal_in_an_ordering_stand_on_one_page_only(people: P
         pages = [f"/api/machines?ordering={ordering}&limit=2&offset={offset}" for offset in (0, 2, 4)]
         listed = [entry["id"] for page in pages for entry in people["guest"].get(page).json()["results"]]
         assert listed == twins, ordering
+
+
+@pytest.mark.parametrize("of", ["machines", "boxes"])
+@pytest.mark.parametrize("blanks", [",", ",,", "%20,", "", " "])
+def test_blanks_in_an_ordering_order_nothing(people: People, learner: Machine, of: str, blanks: str) -> None:
+    path, column = {"machines": ("/api/machines", "name"), "boxes": (f"/api/machines/{learner.pk}/boxes", "ply")}[of]
+    for ordering, same in ((blanks, ""), (f"{blanks},-{column}", f"?ordering=-{column}")):
+        answer = people["guest"].get(f"{path}?ordering={ordering}")
+        assert answer.status_code == 200, answer.content
+        assert answer.json()["results"] == people["guest"].get(path + same).json()["results"]
 
 
 def test_a_longer_list_takes_no_more_queries(people: People, owner: Any) -> None:

@@ -19,13 +19,13 @@ from games import services_tokens
 from games.models import ApiToken
 from games.rules.base import Side
 from learning.models import Machine, RunStatus, TrainingRun
-from learning.runner import run_claim, run_execute
-from learning.selectors_boxes import ledger_errors
-from learning.services import Stage, training_run_cancel, training_run_start
+from learning.selectors.boxes import ledger_errors
+from learning.services.runs import Stage, training_run_cancel, training_run_start
+from learning.workers.runs import run_claim, run_execute
 from menace_site.asgi import application
-from menace_site.processes import wait_until
 from tests.conftest import StartWorker
 from tests.factories import api_with, in_memory, machine, user
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -365,14 +365,14 @@ def test_a_real_worker_trains_what_the_api_asked_for(start_worker: StartWorker) 
     learner = machine(Side.FIRST, owner=account)
     api = api_with(account, "read", "train")
     run = api.post(URL, body(learner, games=20_000, seed=5)).json()
-    assert wait_until(lambda: api.get(f"{URL}/{run['id']}").json()["status"] == "finished", timeout_s=60)
+    assert wait_until(lambda: api.get(f"{URL}/{run['id']}").json()["status"] == "finished")
     expected = in_memory(machine(Side.FIRST), 20_000, 5)
     for box in learner.boxes.all():
         assert box.beads == expected.beads[expected.slots(expected.table.keys.index(box.position))].tolist()
     long = api.post(URL, body(learner, games=1_000_000_000)).json()
-    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["games_done"] > 0, timeout_s=60)
+    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["games_done"] > 0)
     assert api.post(f"{URL}/{long['id']}/cancel").status_code == 200
-    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["status"] == "cancelled", timeout_s=10)
+    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["status"] == "cancelled")
     assert ledger_errors() == []
 
 
@@ -401,7 +401,7 @@ class RunSocket(WebsocketCommunicator):
         await self.disconnect()
 
     async def expect(self, kind: str) -> Any:
-        frame = await self.receive_json_from(timeout=5)
+        frame = await self.receive_json_from()
         assert frame["type"] == kind, frame
         return frame["data"]
 
@@ -486,7 +486,7 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
                 continue
             expected = code.replace("run_", "machine_") if "machines" in path else code
             assert (await socket.expect("error"))["code"] == expected
-            assert (await socket.receive_output(timeout=5))["type"] == "websocket.close"
+            assert (await socket.receive_output())["type"] == "websocket.close"
 
 
 def test_a_stop_is_asked_for_once_whoever_asks(learner: Machine, people: dict[str, APIClient]) -> None:

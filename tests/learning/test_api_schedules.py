@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 
 from games.rules.base import Side
 from learning.models import Machine, Schedule
-from learning.services import Stage
-from learning.services_schedules import Timing, schedule_create, schedule_fire, schedule_update
+from learning.services.runs import Stage
+from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
 from tests.factories import api_with, machine, user
 
 pytestmark = pytest.mark.django_db

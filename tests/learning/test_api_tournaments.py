@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 from games import services_tokens
 from games.rules.base import Side
 from learning.models import Machine, RunStatus, Tournament
-from learning.referee import tournament_play
-from learning.services_tournaments import tournament_cancel, tournament_start
+from learning.services.tournaments import tournament_cancel, tournament_start
+from learning.workers.pairings import tournament_play
 from tests.factories import api_with, machine, user
 from tests.learning.test_api_runs import RunSocket
 
@@ -224,7 +224,7 @@ async def test_who_may_listen() -> None:
     hidden = await in_db(held)(owner, await in_db(machine)(owner=owner, is_public=False))
     async with socket(hidden) as stranger:
         assert (await stranger.expect("error"))["code"] == "tournament_not_found"
-        assert (await stranger.receive_output(timeout=10))["code"] == 4404
+        assert (await stranger.receive_output())["code"] == 4404
     _, text = await in_db(services_tokens.token_make)(user=owner, name="t", scopes=("read",), lifetime=None)
     async with socket(hidden, text) as own:
         await own.expect("joined")

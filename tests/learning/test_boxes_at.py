@@ -12,9 +12,9 @@ from learning.core.machines.menace import Menace
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import BoxNotFoundError
 from learning.models import Box, Machine
-from learning.selectors_boxes import boxes_at, why_view
-from learning.selectors_strength import visit_probabilities
-from learning.services import machine_clone
+from learning.selectors.boxes import boxes_at, why_view
+from learning.selectors.strength import visit_probabilities
+from learning.services.machines import machine_clone
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
 

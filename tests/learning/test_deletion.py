@@ -14,19 +14,20 @@ from games.models import Room
 from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import match_play_move, match_resign, room_create
-from learning import services
 from learning.exceptions import MachineBusyError, MachineNotFoundError
 from learning.models import Lesson, Machine, RunStatus, Schedule, TrainingRun
-from learning.runner import Pace, run_chunk, run_claim, run_execute
-from learning.selectors import machine_loss
-from learning.selectors_boxes import boxes_at, ledger_errors
-from learning.selectors_runs import stage_sentence
-from learning.services import Stage, machine_create, machine_delete, machine_reset, training_run_start
-from learning.services_schedules import Timing, schedule_create, schedule_fire
-from learning.storage import machine_hold
-from menace_site.processes import wait_until
+from learning.selectors.boxes import boxes_at, ledger_errors
+from learning.selectors.machines import machine_loss
+from learning.selectors.runs import stage_sentence
+from learning.services import machines as services
+from learning.services.machines import machine_create, machine_delete, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.services.schedules import Timing, schedule_create, schedule_fire
+from learning.storage.locks import machine_hold
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import NC, guest, machine, play, room, user
 from tests.games.test_hostile import at_once
+from tests.waiting import HANG_S, wait_until
 
 
 def is_waiting_for_a_lock() -> bool:
@@ -51,7 +52,7 @@ def while_it_is_deleted(doomed: Machine, work: Callable[[], Any]) -> Any:
     with transaction.atomic():
         Machine.objects.select_for_update().get(pk=doomed.pk)
         thread.start()
-        assert wait_until(is_waiting_for_a_lock, timeout_s=30)
+        assert wait_until(is_waiting_for_a_lock)
         machine_delete(user=user("staff", is_staff=True), machine_id=doomed.pk)
     thread.join()
     return came[0]
@@ -84,7 +85,7 @@ def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: py
 
     def when_nobody_else_is_at_it(doomed: Machine) -> None:
         begun.append(doomed.pk)
-        assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock(), timeout_s=30)
+        assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock())
         assert not Machine.objects.filter(pk__in=begun).exclude(pk=doomed.pk).exists(), "it would wait for this one"
         forget(doomed)
 
@@ -131,14 +132,14 @@ def test_a_match_that_ends_goes_before_a_deletion_that_waits_for_it() -> None:
     staff, waited = user("staff", is_staff=True), threading.Event()
 
     def deletion() -> None:
-        assert waited.wait(timeout=30)
+        assert waited.wait(HANG_S)
         machine_delete(user=staff, machine_id=learner.pk)
 
     def match() -> None:
         with transaction.atomic():
             assert machine_hold(learner)  # as a move does
             waited.set()
-            assert wait_until(is_waiting_for_a_lock, timeout_s=30)
+            assert wait_until(is_waiting_for_a_lock)
             match_resign(code=code, person=guest())
 
     assert at_once(deletion, match) == []

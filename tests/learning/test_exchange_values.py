@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import F
 from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,6 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from games.services import room_create
-from learning import selectors_strength
 from learning.core.exchange import values as file_values
 from learning.core.exchange.document import Wanted
 from learning.core.exchange.errors import ExchangeError
@@ -26,10 +26,12 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule, entry_key, entry_read
 from learning.exceptions import MachineFileError
 from learning.models import Machine, Value
-from learning.runner import run_claim, run_execute
-from learning.selectors_exchange import machine_export
-from learning.selectors_values import value_errors
-from learning.services import Stage, machine_create, machine_import, training_run_start
+from learning.selectors import strength as selectors_strength
+from learning.selectors.exchange import machine_export
+from learning.selectors.values import value_errors
+from learning.services.machines import machine_create, machine_import
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import run_claim, run_execute
 from tests.factories import guest, machine, play_out, user
 
 ROMGON, TURNING = GAMES["romgon"], GAMES["romgon-flip-turn"]
@@ -59,7 +61,7 @@ def taught(learning: Machine, games: int = 3) -> Machine:
 
 
 def imported(text: str, **options: Any) -> Machine:
-    return machine_import(content=text.encode(), **{"user": None, **options})
+    return machine_import(content=text.encode(), **{"user": None, **options}).machine
 
 
 def stored(learning: Machine) -> dict[str, tuple[float, int]]:
@@ -244,9 +246,9 @@ class TestStored:
     def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         original = taught(learner(), 1)
         n_values = original.values.count()
-        monkeypatch.setattr("learning.selectors_exchange.MAX_VALUES", n_values)
+        monkeypatch.setattr("learning.selectors.exchange.MAX_VALUES", n_values)
         assert len(json.loads(machine_export(original).text)["values"]) == n_values
-        monkeypatch.setattr("learning.selectors_exchange.MAX_VALUES", n_values - 1)
+        monkeypatch.setattr("learning.selectors.exchange.MAX_VALUES", n_values - 1)
         with pytest.raises(MachineFileError, match=f"has {n_values}, and a file holds {n_values - 1} at most"):
             machine_export(original)
 
@@ -273,6 +275,7 @@ class TestStored:
         Value.objects.bulk_create(
             Value(machine=original, key=f"0-0-1-1#{n}", start=1, value=1) for n in range(MAX_VALUES)
         )
+        Machine.objects.filter(pk=original.pk).update(n_values=F("n_values") + MAX_VALUES)
         page = client.get(original.get_absolute_url()).content.decode()
         assert f'href="/api/machines/{original.pk}/export' not in page
         assert "20,000 values" in page
@@ -290,9 +293,9 @@ class TestStored:
 
     def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = taught(learner(), 1), tmp_path / "q.json"
-        for place in ("selectors_exchange.MAX_VALUES", "exchange.values.MAX_VALUES"):
+        for place in ("selectors.exchange.MAX_VALUES", "core.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(f"learning.{place}", 5)
-        for place in ("exchange.registry", "management.commands.import_machine"):
+        for place in ("core.exchange.registry", "management.commands.import_machine"):
             monkeypatch.setattr(f"learning.{place}.MAX_BYTES", 400)
         with pytest.raises(CommandError, match="a file holds 5 at most"):
             call_command("export_machine", original.slug, out=file)

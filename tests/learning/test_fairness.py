@@ -1,4 +1,4 @@
-"""Nobody has all the workers: so many open runs an account, turns while others wait, the fewest served first."""
+"""Nobody has all the workers: so many open runs an account, turns, whoever was served longest ago first."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,12 +14,13 @@ from learning import tasks
 from learning.exceptions import RunQuotaError, TournamentQuotaError
 from learning.management.progress import Progress
 from learning.models import Machine, RunStatus, Schedule, TrainingRun
-from learning.runner import FIRST_CHUNK_GAMES, run_claim, run_claim_next, run_execute
-from learning.selectors_boxes import ledger_errors
-from learning.services import Stage, training_run_cancel, training_run_request, training_run_start
-from learning.services_schedules import Timing, schedule_create, schedule_fire, schedule_update
-from learning.services_tournaments import tournament_start
-from learning.storage import memory_load
+from learning.selectors.boxes import ledger_errors
+from learning.services.runs import Stage, training_run_cancel, training_run_request, training_run_start
+from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
+from learning.services.tournaments import tournament_start
+from learning.storage.boxes import memory_load
+from learning.workers.jobs import TurnEnd, claim_next
+from learning.workers.runs import FIRST_CHUNK_GAMES, run_claim, run_execute
 from tests.factories import api_with, in_memory, machine, user
 from tests.games.test_hostile import at_once
 
@@ -126,8 +127,9 @@ def claimed(run: TrainingRun) -> TrainingRun:
 
 
 def claimed_next() -> TrainingRun:
-    run = run_claim_next()
-    assert run is not None
+    taken = claim_next(tasks.KINDS)
+    assert taken is not None
+    run: TrainingRun = taken[1]
     return run
 
 
@@ -138,28 +140,28 @@ class TestTurns:
         (late,) = runs_of(one, 1)
         order = [claimed_next().pk for _ in range(4)]
         assert order == [first.pk, late.pk, second.pk, third.pk]
-        assert run_claim_next() is None
+        assert claim_next(tasks.KINDS) is None
 
-    def test_a_run_lets_go_after_its_turn_only_if_somebody_waits_and_loses_no_bead(self) -> None:
+    def test_a_run_lets_go_after_its_turn_and_loses_no_bead(self) -> None:
         games = 2 * FIRST_CHUNK_GAMES
         mine, other = (runs_of(user(name), 1, games)[0] for name in ("one", "other"))
-        run = run_execute(claimed(mine), turn_s=0)
-        assert (run.status, run.games_done) == (RunStatus.RUNNING, FIRST_CHUNK_GAMES), "the other one waits"
+        run = run_execute(claimed(mine), turn=TurnEnd(0))
+        assert (run.status, run.games_done) == (RunStatus.RUNNING, FIRST_CHUNK_GAMES), "its turn is over"
         assert claimed_next() == other
-        run = run_execute(claimed_next(), turn_s=0)
-        assert (run.pk, run.status) == (mine.pk, RunStatus.FINISHED), "nobody waits any more"
+        run = run_execute(claimed_next(), turn=TurnEnd(0))
+        assert (run.pk, run.status) == (mine.pk, RunStatus.FINISHED), "its second turn was enough"
         assert (memory_load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
     def test_a_run_goes_behind_the_others_after_its_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tasks, "TURN_S", 0)
         knocked: list[int] = []
-        monkeypatch.setattr(tasks.training_run_execute, "apply_async", lambda args, **_: knocked.append(args[0]))
+        monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
         first, second = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
-        tasks.training_run_execute(first.pk)
+        tasks.jobs_work("runs", first.pk)
         assert knocked == [first.pk]
         assert claimed_next() == second
-        tasks.training_run_execute(first.pk)
+        tasks.jobs_work("runs", first.pk)
         first.refresh_from_db()
         assert (first.status, knocked) == (RunStatus.FINISHED, [first.pk])
 
@@ -170,9 +172,9 @@ class TestTurns:
             raise OSError("no broker")
 
         monkeypatch.setattr(tasks, "TURN_S", 0)
-        monkeypatch.setattr(tasks.training_run_execute, "apply_async", away)
+        monkeypatch.setattr(tasks.jobs_work, "apply_async", away)
         runs = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
-        tasks.training_run_execute(runs[0].pk)
+        tasks.jobs_work("runs", runs[0].pk)
         done = TrainingRun.objects.order_by("pk").values_list("status", "games_done")
         assert list(done) == [(RunStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (RunStatus.RUNNING, FIRST_CHUNK_GAMES)]
 
@@ -180,7 +182,7 @@ class TestTurns:
         owner = user()
         (run,) = runs_of(owner, 1, 2 * FIRST_CHUNK_GAMES)
         tournament_start(user=owner, entries=[str(run.machine_id), "random"], games=1, enqueue=False)
-        assert run_execute(claimed(run), turn_s=0).status == RunStatus.RUNNING
+        assert run_execute(claimed(run), turn=TurnEnd(0)).status == RunStatus.RUNNING
 
 
 def test_a_run_that_waits_is_over_as_soon_as_it_is_cancelled() -> None:

@@ -20,8 +20,8 @@ from learning.core.training.memory import Memory
 from learning.core.training.strength import expected, opponent_policy, worst_case
 from learning.core.training.tables import boxes_compile, graph_compile
 from learning.models import Machine
-from learning.selectors_strength import machine_strength
-from learning.services import machine_create
+from learning.selectors.strength import machine_strength
+from learning.services.machines import machine_create
 
 GAME = GAMES["hexapawn"]
 HER = PRESETS["gardner-her"].rule

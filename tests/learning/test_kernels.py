@@ -94,7 +94,7 @@ def test_a_made_up_rule_learns_the_same(name, side, opponent):
 
 
 @given(rules(), st.sampled_from(Side), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_any_rule_learns_the_same(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 60, seed)
 
@@ -192,7 +192,7 @@ def test_two_machines_with_made_up_rules_learn_the_same(name, opponent_learns):
 
 
 @given(rules(), rules(), st.sampled_from(Side), st.booleans(), st.integers(0, 2**64))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_any_two_machines_learn_the_same(rule, other, side, opponent_learns, seed):
     if rule.reduce_symmetry == other.reduce_symmetry:
         assert_pair_equals_readable(rule, other, side, 50, opponent_learns=opponent_learns, seed=seed)

@@ -11,15 +11,17 @@ from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning import selectors_boxes, selectors_runs, selectors_strength
 from learning.core.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.registry import RULES, AnyRule
 from learning.core.machines.rule import Rule, WhenEmpty
-from learning.forms import RULE_GROUPS, RULE_WORDS, rule_to_form
+from learning.forms.rule_words import RULE_GROUPS, RULE_WORDS, rule_to_form
 from learning.models import Machine, RunStatus, TrainingRun
-from learning.selectors_boxes import ledger_errors
-from learning.services import Stage, training_run_start
+from learning.selectors import boxes as selectors_boxes
+from learning.selectors import runs as selectors_runs
+from learning.selectors import strength as selectors_strength
+from learning.selectors.boxes import ledger_errors
+from learning.services.runs import Stage, training_run_start
 from tests import factories
 from tests.factories import NC, machine, trained, user
 from tests.games.test_pages import page_json

@@ -10,7 +10,6 @@ from games.models import Room
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.services import room_create
-from learning import selectors_boxes, selectors_strength, storage
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.menace import Menace, Result
 from learning.core.machines.presets import PRESETS
@@ -22,13 +21,17 @@ from learning.core.training.strength import opponent_policy
 from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.models import Box, Lesson, Machine, RunStatus, Tournament, TrainingRun
-from learning.runner import Pace, run_chunk, run_claim, run_execute
-from learning.selectors_boxes import box_gallery, ledger_errors, why_view
-from learning.selectors_exchange import machine_export
-from learning.selectors_runs import run_curve
-from learning.selectors_strength import machine_strength
-from learning.services import Stage, machine_create, machine_import, machine_make, machine_reset, training_run_start
-from learning.services_tournaments import tournament_start
+from learning.selectors import boxes as selectors_boxes
+from learning.selectors import strength as selectors_strength
+from learning.selectors.boxes import box_gallery, ledger_errors, why_view
+from learning.selectors.exchange import machine_export
+from learning.selectors.runs import run_curve
+from learning.selectors.strength import machine_strength
+from learning.services.machines import machine_create, machine_import, machine_make, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import tournament_start
+from learning.storage import boxes as storage
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, play_out, trained, user
 
 GAME = GAMES["hexapawn-5x4"]
@@ -180,9 +183,10 @@ class TestTraining:
 
     def test_a_file_of_it_gives_the_same_machine(self) -> None:
         machine = trained(learner(), 30)
-        copy = machine_import(user=None, content=machine_export(machine).text.encode())
+        copy = machine_import(user=None, content=machine_export(machine).text.encode()).machine
         assert stored(copy) == stored(machine)
-        again = machine_import(user=None, content=machine_export(machine, "hexapawn-rl").text.encode(), side=Side.FIRST)
+        text = machine_export(machine, "hexapawn-rl").text
+        again = machine_import(user=None, content=text.encode(), side=Side.FIRST).machine
         assert stored(again) == stored(machine)
 
 

@@ -16,11 +16,13 @@ from learning.core.machines.menace import Draw as Drawn
 from learning.core.machines.menace import Menace, Result
 from learning.core.machines.rule import OpenBoxes, Rule, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
-from learning.runner import run_claim, run_execute
-from learning.selectors_boxes import ledger_errors
-from learning.services import Stage, machine_clone, machine_create, training_run_start
-from learning.storage import memory_load
+from learning.selectors.boxes import ledger_errors
+from learning.services.machines import machine_clone, machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.storage.boxes import memory_load
+from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, trained, user
+from tests.waiting import HANG_S
 
 
 def against(learner: Machine, **options: Any) -> services.Seated:
@@ -237,7 +239,7 @@ def test_twenty_matches_and_two_runs_at_once_lose_nothing_and_never_deadlock() -
     def guarded(work: Callable[[], Any]) -> threading.Thread:
         def run() -> None:
             try:
-                start.wait(timeout=60)
+                start.wait(HANG_S)
                 work()
             except BaseException as error:
                 faults.append(error)

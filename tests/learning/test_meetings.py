@@ -61,7 +61,6 @@ def test_a_round_robin_is_everybody_against_everybody_they_can_meet() -> None:
     assert round_robin(entrants(FIRST, SECOND, BOTH)) == [Meeting(0, 1), Meeting(0, 2), Meeting(2, 1)]
 
 
-@settings(deadline=None)
 @given(ANY_SIDES)
 def test_every_meeting_respects_the_sides(sides: list[frozenset[int]]) -> None:
     for meeting in round_robin(entrants(*sides)):
@@ -87,7 +86,7 @@ def whole_swiss(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
             scores[min(meeting.pair)] += 1 / len(sides)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(ANY_SIDES, st.integers(0, 2**32))
 def test_in_a_swiss_tournament_nobody_meets_anybody_in_two_rounds_and_everybody_in_the_end(
     sides: list[frozenset[int]], seed: int
@@ -181,7 +180,6 @@ def test_ratings_of_a_large_tournament_take_a_sample_in_proportion() -> None:
     assert ratings([0, 1], [large]) == ratings([0, 1], [sample])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 def test_a_whole_result_is_spread_into_just_its_games(wins: int, draws: int, losses: int) -> None:
     n_games = wins + draws + losses

@@ -1,143 +1,26 @@
 """The database server and the broker die in the middle of a run and of a tournament: the beads and the table stay.
 
-Servers of its own, as durable as the site's, with a real worker on them: they are killed with ``kill -9``, whole, and
-started again, while everybody else's tests go on with theirs.
+Servers of its own with a real worker on them: they are killed with ``kill -9``, whole, and started again.
 """
 
-import contextlib
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from datetime import timedelta
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import environ
 import pytest
-from django.core.management import call_command
-from django.db import Error as DatabaseError
-from django.db import connection
-from django.utils import timezone
 
 from games.rules.base import Side
-from learning.models import CurvePoint, Machine, Pairing, RunStatus, Tournament, TrainingRun
-from learning.referee import tournament_play
-from learning.runner import curve_marks
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_tournaments import tournament_view
-from learning.services import Stage, training_run_start
-from learning.services_tournaments import tournament_start
-from learning.storage import memory_load
-from menace_site import processes, servers
-from menace_site.celery import app
+from learning.models import CurvePoint, Machine, RunStatus, Tournament, TrainingRun
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.tournaments import tournament_view
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import tournament_start
+from learning.storage.boxes import memory_load
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import curve_marks
 from tests.factories import in_memory, machine, trained
+from tests.outage import Outage
 
 pytestmark = pytest.mark.slow
-
-SECONDS = 60
-WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
-
-
-class Outage:
-    """A PostgreSQL, a Valkey and a worker that only one test uses, so that it may kill them."""
-
-    def __init__(self, var: Path, stack: contextlib.ExitStack) -> None:
-        self.var, self.stack = var, stack
-        self.redis_url = servers.private_redis_url(var)
-        self.start_database()
-        self.start_broker()
-
-    def _spawn(self, command: list[Any], **options: Any) -> subprocess.Popen[bytes]:
-        process = processes.spawn(command, **options)
-        self.stack.callback(processes.stop, {process: signal.SIGKILL})
-        return process
-
-    def start_database(self) -> None:
-        servers.prepare_postgres(self.var)
-        with (self.var / "postgres.log").open("ab") as log:
-            command = servers.postgres_command(self.var)
-            self.postgres = self._spawn(command, output=log, death_signal=signal.SIGINT)
-        servers.wait_for_postgres(self.var, self.postgres)
-
-    def start_broker(self) -> None:
-        servers.prepare_valkey(self.var)
-        with (self.var / "valkey.log").open("ab") as log:
-            self.valkey = self._spawn(servers.valkey_command(self.var), output=log)
-        servers.wait_for_valkey(self.var, self.valkey)
-
-    def start_worker(self) -> None:
-        place = {"DATABASE_URL": servers.private_database_url(self.var), "REDIS_URL": self.redis_url}
-        env = {**os.environ, **place, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "CRITICAL"}
-        with (self.var / "worker.log").open("ab") as log:
-            self.worker = self._spawn([sys.executable, "-W", "ignore", "-m", *WORKER.split()], env=env, output=log)
-
-    def wait_until(self, condition: Callable[[], bool]) -> bool:
-        """Whether it comes true, while a worker that ended is started again, as the site does.
-
-        kombu's Redis transport, told that its broker is gone, sometimes ends the whole worker with an error of its own.
-        """
-
-        def holds() -> bool:
-            if processes.is_dead(self.worker):
-                processes.bury(self.worker)
-                self.start_worker()
-                self.reap()
-            return condition()
-
-        return processes.wait_until(holds, timeout_s=SECONDS)
-
-    def kill_database(self) -> None:
-        """The server and every process it forked, which all lead groups of their own."""
-        os.kill(self.postgres.pid, signal.SIGSTOP)  # it forks no more
-        children = Path(f"/proc/{self.postgres.pid}/task/{self.postgres.pid}/children").read_text().split()
-        assert len(children) > 3
-        for pid in (self.postgres.pid, *map(int, children)):
-            os.kill(pid, signal.SIGKILL)
-        processes.bury(self.postgres)
-        with pytest.raises(DatabaseError):
-            TrainingRun.objects.exists()
-        connection.close()
-
-    def kill_broker(self) -> None:
-        os.kill(self.valkey.pid, signal.SIGKILL)
-        processes.bury(self.valkey)
-        assert not servers.redis_answers(self.redis_url)
-
-    def knock(self, task: str, *arguments: int) -> None:
-        with app.connection_for_write(
-            f"redis+socket://{servers.socket_dir(self.var) / servers.VALKEY_SOCKET}"
-        ) as broker:
-            app.send_task(task, arguments, connection=broker)
-
-    def reap(self) -> None:
-        """Let the worker look for what was forgotten, as beat does every five seconds; no lease need run out for it."""
-        TrainingRun.objects.filter(status=RunStatus.RUNNING).update(lease_until=timezone.now())
-        Pairing.objects.filter(status=RunStatus.RUNNING).update(lease_until=timezone.now())
-        Pairing.objects.filter(status=RunStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
-        self.knock("learning.tasks.training_runs_reap")
-        self.knock("learning.tasks.tournaments_reap")
-
-
-@pytest.fixture
-def outage(django_db_setup: None, django_db_blocker: Any) -> Iterator[Outage]:
-    """The site on servers of its own, empty; this process's connection leads to them as well."""
-    var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
-    before = dict(connection.settings_dict)
-    place = environ.Env.db_url_config(servers.private_database_url(var))
-    with contextlib.ExitStack() as stack, django_db_blocker.unblock():
-        stack.callback(shutil.rmtree, var, ignore_errors=True)
-        stack.callback(shutil.rmtree, servers.socket_dir(var), ignore_errors=True)
-        connection.close()
-        stack.callback(connection.settings_dict.update, before)
-        connection.settings_dict.update(place)
-        own = Outage(var, stack)
-        stack.callback(connection.close)
-        call_command("migrate", verbosity=0)
-        yield own
 
 
 def done(run: TrainingRun) -> int:
@@ -154,7 +37,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
     learner = machine()
     outage.start_worker()
     run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3, enqueue=False)
-    outage.knock("learning.tasks.training_run_execute", run.pk)
+    outage.knock("learning.tasks.jobs_work", "runs", run.pk)
 
     assert outage.wait_until(reaches(run, games // 8))
     outage.kill_broker()

@@ -10,10 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning import selectors_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.runner import Pace, run_chunk, run_claim
-from learning.services import Stage, machine_create, training_run_start
+from learning.selectors import strength as selectors_strength
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import Pace, run_chunk, run_claim
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
 from tests.games.test_consumers import Socket

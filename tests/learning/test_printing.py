@@ -22,7 +22,7 @@ from learning.core.printing.sheets import PrintOptions, sheets_pdf
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import PrintRefusedError
 from learning.models import Machine
-from learning.selectors_exchange import machine_sheets
+from learning.selectors.exchange import machine_sheets
 from tests.factories import machine, trained, user
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from learning.core.kernels.jit import kernel
@@ -67,14 +67,12 @@ def test_the_published_numbers_of_splitmix64():
 
 
 @given(WORDS, WORDS.filter(bool))
-@settings(deadline=None)
 def test_the_readable_twin_is_xoroshiro128plusplus(first, second):
     source = RandomSource.from_words(first, second)
     assert [source.word() for _ in range(20)] == list(xoroshiro128plusplus((first, second), 20))
 
 
 @given(WORDS, WORDS.filter(bool), st.lists(st.integers(1, 2**32 - 1), min_size=1, max_size=50))
-@settings(deadline=None)
 def test_the_compiled_twin_gives_the_same_words_the_same_numbers_and_the_same_state(first, second, n):
     source = RandomSource.from_words(first, second)
     state = source.to_array()
@@ -87,7 +85,6 @@ def test_the_compiled_twin_gives_the_same_words_the_same_numbers_and_the_same_st
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-@settings(deadline=None)
 def test_the_seed_is_spread_by_splitmix64(seed, stream):
     (mixed,) = splitmix64(seed, 1)
     (start,) = splitmix64(mixed ^ stream, 1)

@@ -24,14 +24,8 @@ from learning.core.engines.romgon.answers import (
     ranking,
     terms,
 )
-from learning.core.engines.romgon.boards import (
-    MAX_ACTIONS,
-    N_SETS,
-    do,
-)
-from learning.core.engines.romgon.boards import (
-    evaluate as evaluate_compiled,
-)
+from learning.core.engines.romgon.boards import MAX_ACTIONS, N_SETS, do
+from learning.core.engines.romgon.boards import evaluate as evaluate_compiled
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.core.engines.romgon.minimax import WIN, full, plain, ranked
 from learning.core.kernels.jit import kernel

@@ -4,7 +4,7 @@ import json
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import MAX_BEADS, FinalLoss, FinalWin, Rule, RuleError
@@ -96,7 +96,6 @@ def test_presets_survive_json(preset):
 
 
 @given(rules())
-@settings(deadline=None)
 def test_every_rule_survives_json_with_every_field(rule):
     data = json.loads(json.dumps(rule.to_json()))
     assert list(data) == [field.name for field in fields(Rule)]

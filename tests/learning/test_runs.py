@@ -11,25 +11,31 @@ from django.test import Client
 from django.utils import timezone
 
 from games.models import Room
+from games.outages import ERRORS as DATABASE_ERRORS
 from games.rules.base import Side
-from learning import runner, tasks
+from learning import events, tasks
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.registry import HOUSE
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train, train_against_machine
-from learning.core.training.memory import Memory
+from learning.core.training.memory import Memory, TouchedBox
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.models import Lesson, Machine, RunStatus, TrainingRun
-from learning.runner import Pace, RunLostError, curve_marks, run_chunk, run_claim, run_execute
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_runs import run_curve
-from learning.selectors_strength import machine_strength, strength_of
-from learning.services import Stage, machine_update, training_run_cancel, training_run_start
-from learning.storage import memory_load, table_of
-from menace_site.processes import is_dead, wait_until
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.runs import run_curve
+from learning.selectors.strength import machine_strength, strength_of
+from learning.services.machines import machine_update
+from learning.services.runs import Stage, training_run_cancel, training_run_start
+from learning.storage.boxes import memory_load, table_of
+from learning.workers import runs as runner
+from learning.workers.jobs import JobLostError
+from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
+from menace_site.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import guest, house, in_memory, machine, room, trained, user
+from tests.factories import abandoned, guest, house, in_memory, machine, room, trained, user
 from tests.games.test_hostile import at_once
+from tests.outage import DIES, IS_FULL, stumbling
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -76,7 +82,7 @@ def test_a_worker_that_comes_back_late_finds_its_run_taken() -> None:
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     claimed(late)
     before = beads(learner)
-    with pytest.raises(RunLostError):
+    with pytest.raises(JobLostError):
         run_chunk(late, Pace(n_games=1000))
     assert beads(learner) == before
 
@@ -84,9 +90,9 @@ def test_a_worker_that_comes_back_late_finds_its_run_taken() -> None:
 def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
     learner = machine()
     run = started(learner)
-    tasks.training_run_execute(run.pk)
+    tasks.jobs_work("runs", run.pk)
     after = beads(learner)
-    tasks.training_run_execute(run.pk)
+    tasks.jobs_work("runs", run.pk)
     assert beads(learner) == after
     learner.refresh_from_db()
     assert learner.n_games == 5000
@@ -106,7 +112,7 @@ def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pyte
     run = started(machine())
     monkeypatch.setitem(runner.OPPONENTS, "random", None)  # type: ignore[arg-type]
     with pytest.raises(AssertionError):
-        tasks.training_run_execute(run.pk)
+        tasks.jobs_work("runs", run.pk)
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
     assert run.error.startswith("AssertionError")
@@ -204,12 +210,12 @@ def test_a_frozen_machine_is_not_trained() -> None:
 def test_the_reaper_knocks_for_runs_that_wait_too_long_or_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
     waiting, left, fresh, running = (started(machine()) for _ in range(4))
-    TrainingRun.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(minutes=1))
+    TrainingRun.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
     for run, lease_s in ((left, -1), (running, 60)):
         TrainingRun.objects.filter(pk=run.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
     knocked: list[int] = []
-    monkeypatch.setattr(tasks.training_run_execute, "apply_async", lambda args, **_: knocked.append(args[0]))
-    assert tasks.training_runs_reap() == 2
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+    assert tasks.jobs_reap() == 2
     assert set(knocked) == {waiting.pk, left.pk}
     assert fresh.pk not in knocked
 
@@ -268,15 +274,15 @@ def test_a_run_whose_workers_are_killed_three_times_ends_with_the_beads_of_an_un
     run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3)
     for part in (1, 2, 3):
         worker = start_worker()
-        tasks.training_runs_reap()
-        assert wait_until(lambda part=part: done(run) >= part * games // 5, timeout_s=60)
+        tasks.jobs_reap()
+        assert wait_until(lambda part=part: done(run) >= part * games // 5)
         os.killpg(worker.pid, signal.SIGKILL)
-        assert wait_until(lambda worker=worker: is_dead(worker), timeout_s=10)
+        assert wait_until(lambda worker=worker: is_dead(worker))
         # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
-        TrainingRun.objects.filter(pk=run.pk).update(lease_until=timezone.now())
+        abandoned(run)
     start_worker()
-    tasks.training_runs_reap()
-    assert wait_until(lambda: done(run) == games, timeout_s=60)
+    tasks.jobs_reap()
+    assert wait_until(lambda: done(run) == games)
     assert (memory_load(learner).beads == in_memory(learner, games, 3).beads).all()
     assert ledger_errors() == []
 
@@ -338,3 +344,35 @@ def test_the_sweep_clears_what_everybody_has_left() -> None:
     assert set(Room.objects.values_list("pk", flat=True)) == {kept.room.pk, fresh.room.pk}
     assert list(Machine.objects.all()) == [learner]
     assert waiting.room.pk not in Room.objects.values_list("pk", flat=True)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
+def test_a_run_that_the_database_stumbles_under_is_taken_up_again(does: str) -> None:
+    """In the middle of the ledger, which is written by COPY: its errors are the driver's own, not Django's."""
+    learner = machine()
+    run = claimed(started(learner))
+    with stumbling(does, "learning_change"), pytest.raises(DATABASE_ERRORS):
+        run_execute(run)
+    run.refresh_from_db()
+    assert (run.status, run.games_done, Lesson.objects.count()) == (RunStatus.RUNNING, 0, 0)
+    TrainingRun.objects.update(lease_until=timezone.now())
+    assert run_execute(claimed(run)).status == RunStatus.FINISHED
+    assert beads(learner) == beads(trained(machine(), 5000, 3))
+
+
+def test_what_a_page_could_not_be_told_is_told_with_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[set[str]] = []
+
+    def away_at_first(_: str, message: dict[str, Any]) -> bool:
+        told.append({box["position"] for box in message["data"]["boxes"]})
+        return len(told) > 1
+
+    monkeypatch.setattr(events, "group_tell", away_at_first)
+    news, learner = News(), machine()
+    first, second = learner.boxes.all()[:2]
+    for box in (first, second):
+        news.add(learner, [TouchedBox(box.position, box.start, box.beads, box.draws, [])])
+        news.tell()
+    news.tell()
+    assert told == [{first.position}, {first.position, second.position}]

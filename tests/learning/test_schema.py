@@ -1,17 +1,22 @@
 """What the API answers is what its schema says: every key, type, choice and null."""
 
+import re
 from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from drf_spectacular.validation import validate_schema
+from rest_framework.test import APIClient
+from rest_framework.throttling import SimpleRateThrottle
 
 from learning.api.ai_schema import START_BOARD
 from learning.models import Machine
-from learning.referee import tournament_play
-from learning.services import Stage, machine_create
-from learning.services_schedules import Timing, schedule_create
-from learning.services_tournaments import tournament_start
+from learning.services.machines import machine_create
+from learning.services.runs import Stage
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import tournament_play
 from tests.factories import api_with, guest, machine, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +107,75 @@ def test_every_way_to_look_at_the_lab_is_compared(addresses: dict[str, str]) -> 
 
 def test_the_schema_is_valid() -> None:
     validate_schema(yaml.safe_load(api_with(None).get("/api/schema").content))
+
+
+PATHS = {"code": "a2b3c4", "position": "nothing", "ref": "nobody", "slug": "nothing"}
+"""What there is none of, by the name in the path."""
+
+
+@pytest.fixture
+def schema() -> dict[str, Any]:
+    described: dict[str, Any] = yaml.safe_load(api_with(None).get("/api/schema").content)
+    return described
+
+
+def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    """Method, address and description of everything the API does; of the rows that it names there are none."""
+    return [
+        (method.upper(), re.sub(r"{(\w+)}", lambda name: PATHS.get(name[1], "404"), path), operation)
+        for path, operations in schema["paths"].items()
+        for method, operation in operations.items()
+    ]
+
+
+def undocumented(schema: dict[str, Any], api: APIClient, status: int, *, query: str = "", **options: Any) -> list[str]:
+    """Ask for everything in a way that is refused with this status; what is answered so and the schema does not say."""
+    found, n = [], 0
+    for method, address, operation in operations(schema):
+        answer = api.generic(method, address + query, **options)
+        if answer.status_code != status:
+            continue
+        n += 1
+        described = operation["responses"].get(str(status), {}).get("content", {}).get("application/json")
+        told = differences(answer.json(), described["schema"], schema["components"]["schemas"], "") if described else ""
+        found += [] if told == [] else [f"{method} {address} {status}: {told}"]
+    assert n > 10, "hardly anything was refused so"
+    return found
+
+
+def test_the_schema_names_the_refusals_that_any_operation_has(
+    schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = user("ada", is_staff=True)
+    guest_api, reader, stranger = api_with(None), api_with(account, "read"), APIClient()
+    stranger.credentials(HTTP_AUTHORIZATION="Bearer bead_nobody")
+    browser = APIClient(enforce_csrf_checks=True)
+    browser.force_login(account)
+    everything = api_with(account, "read", "play", "train")
+    json_body = {"data": "{}", "content_type": "application/json"}
+    unread = undocumented(schema, guest_api, 400, query="?limit=1&x=%00")
+    assert [text for text in unread if "/api/ai/" not in text] == []  # whose own road reads no query
+    assert undocumented(schema, guest_api, 401, **json_body) == []
+    assert undocumented(schema, stranger, 401, **json_body) == []
+    assert undocumented(schema, reader, 403, **json_body) == []
+    assert undocumented(schema, browser, 403, **json_body) == []
+    assert undocumented(schema, everything, 404, **json_body) == []
+    assert undocumented(schema, everything, 406, headers={"Accept": "text/plain"}) == []
+    assert undocumented(schema, everything, 413, data=" " * 70_000, content_type="application/json") == []
+    assert undocumented(schema, everything, 415, data="a=1", content_type="text/plain") == []
+    rates = dict.fromkeys(settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "1/day")
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
+    assert undocumented(schema, everything, 429, **json_body) == []
+
+
+def test_a_guest_need_not_prove_who_they_are_where_guests_play(schema: dict[str, Any]) -> None:
+    open_to_all = {
+        f"{method} {address}"
+        for method, address, operation in operations(schema)
+        if {} in operation.get("security", [{}])
+    }
+    assert {"POST /api/rooms", "POST /api/rooms/a2b3c4/move", "GET /api/machines"} <= open_to_all
+    assert not {"POST /api/machines", "GET /api/schedules"} & open_to_all
 
 
 def test_advice_is_what_its_schema_says() -> None:

@@ -1,5 +1,8 @@
 """Who may listen, and for how long: what is hidden meanwhile is not told any more, and a refusal is the last word."""
 
+import asyncio
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +14,11 @@ from games.authentication import user_of_scope
 from learning import consumers
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine, TrainingRun
-from learning.services import Stage, training_run_start
+from learning.selectors.runs import run_curve
+from learning.services.runs import Stage, training_run_start
+from learning.tasks import knock
+from learning.workers.runs import RUNS
+from tests.conftest import StartWorker
 from tests.factories import machine, user
 from tests.learning.test_api_runs import RunSocket, logged_in
 
@@ -52,7 +59,7 @@ async def test_who_may_not_look_any_more_is_told_nothing_more(monkeypatch: pytes
         assert (await owner.expect("boxes"))["number"] == 2
         for socket, code in ((guest, "machine_not_found"), (runs_guest, "run_not_found")):
             assert (await socket.expect("error"))["code"] == code
-            assert (await socket.receive_output(timeout=5))["type"] == "websocket.close"
+            assert (await socket.receive_output())["type"] == "websocket.close"
 
 
 async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +71,90 @@ async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch:
     monkeypatch.setattr(consumers.MachineConsumer, "found", told_while_asking)
     async with RunSocket("/api/machines/1/ws") as socket:
         await socket.expect("error")
-        assert (await socket.receive_output(timeout=5))["type"] == "websocket.close"
+        assert (await socket.receive_output())["type"] == "websocket.close"
         assert await socket.receive_nothing()
         await socket.wait()
+
+
+async def test_a_socket_that_cannot_be_told_is_closed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: Any, data: dict[str, Any]) -> dict[str, Any]:
+        raise KeyError("no such field")
+
+    monkeypatch.setattr(consumers.MachineConsumer, "told", broken)
+    learner, *_ = await in_db(watched)()
+    async with RunSocket(f"/api/machines/{learner.pk}/ws") as socket:
+        await socket.expect("joined")
+        await tell(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
+        closed = await socket.receive_output()
+        assert (closed["type"], closed["code"]) == ("websocket.close", 1011)
+        await tell(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
+        assert await socket.receive_nothing()
+    assert "no such field" in caplog.text
+
+
+async def frames_until(socket: RunSocket, kind: str, is_last: Callable[[dict[str, Any]], bool]) -> list[Any]:
+    """(When it came, what it said) for each frame, up to the last."""
+    frames: list[Any] = []
+    while not frames or not is_last(frames[-1][1]):
+        data = await socket.expect(kind)
+        frames.append((time.monotonic(), data))
+    return frames
+
+
+async def test_a_runs_sockets_are_told_what_changed_four_times_a_second(start_worker: StartWorker) -> None:
+    """A real worker, for seconds; with what was told last, and nothing else, a page shows what is stored."""
+    games = 20_000_000
+
+    def prepare() -> tuple[Machine, TrainingRun]:
+        learner = machine()
+        return learner, training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=1, enqueue=False)
+
+    learner, run = await in_db(prepare)()
+    await in_db(start_worker)()
+    async with (
+        RunSocket(f"/api/training-runs/{run.pk}/ws") as runs,
+        RunSocket(f"/api/machines/{learner.pk}/ws") as machines,
+    ):
+        curve = (await runs.expect("joined"))["curve"]
+        await machines.expect("joined")
+        await in_db(knock)(RUNS, [run.pk])
+        states, boxes = await asyncio.gather(
+            frames_until(runs, "state", lambda state: state["finished_at"] is not None),
+            frames_until(machines, "boxes", lambda told: told["totals"]["games"] == games),
+        )
+        assert await runs.receive_nothing()
+        assert await machines.receive_nothing()
+    for frames in (states, boxes):
+        lasted = frames[-1][0] - frames[0][0]
+        assert lasted > 1
+        assert 3 <= len(frames) <= 4 * lasted + 2, "one more at each end: what is on its way may bunch"
+    for _, state in states:
+        curve += state["points"]
+    assert curve == await in_db(run_curve)(run), "each point once"
+    shown = {box["position"]: box for _, told in boxes for box in told["boxes"]}
+    stored = await in_db(lambda: list(learner.boxes.values("position", "beads", "draws")))()
+    assert all(shown[box["position"]] == box for box in stored if any(box["draws"]))
+
+
+async def test_what_comes_between_two_frames_is_told_in_one() -> None:
+    learner, *_ = await in_db(watched)()
+    group = f"machine.{learner.pk}"
+
+    def told(number: int, **fields: Any) -> dict[str, Any]:
+        boxes = [{"position": str(n), "beads": [number], "draws": [n]} for n in range(number)]
+        return {"boxes": boxes, "drawn": None, "totals": None, **fields}
+
+    async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
+        await page.expect("joined")
+        await tell(group, "machine.boxes", told(3))
+        assert (await page.expect("boxes")) == told(3)
+        begin = time.monotonic()
+        await tell(group, "machine.boxes", told(2, drawn={"position": "1", "slot": 0}))
+        await tell(group, "machine.boxes", told(1, totals={"games": 1}))
+        both = await page.expect("boxes")
+        assert time.monotonic() - begin > 0.9 * consumers.TELL_EVERY_S
+        assert [box["beads"] for box in both["boxes"]] == [[1], [2]]
+        assert (both["drawn"], both["totals"]) == ({"position": "1", "slot": 0}, {"games": 1})
+        assert await page.receive_nothing()

@@ -11,9 +11,11 @@ from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import OpenBoxes
 from learning.core.training.memory import TouchedBox
 from learning.models import Change, LessonKind, Machine
-from learning.selectors_boxes import ledger_errors
-from learning.services import Stage, machine_create, training_run_start
-from learning.storage import boxes_store, lesson_open, machine_lock, memory_load, table_of
+from learning.selectors.boxes import ledger_errors
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.storage.boxes import boxes_store, lesson_open, memory_load, table_of
+from learning.storage.locks import machine_lock
 from tests.factories import machine, trained
 from tests.learning.race import Race
 

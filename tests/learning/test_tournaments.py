@@ -26,15 +26,16 @@ from learning.exceptions import (
     TournamentRefusedError,
 )
 from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
-from learning.referee import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_tournaments import tournament_for, tournament_view, tournaments_visible
-from learning.services_tournaments import tournament_cancel, tournament_delete, tournament_start
-from learning.storage import memory_load
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.tournaments import tournament_for, tournament_view, tournaments_visible
+from learning.services.tournaments import tournament_cancel, tournament_delete, tournament_start
+from learning.storage.boxes import memory_load
+from learning.workers.pairings import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
 from menace_site.celery import app
-from menace_site.processes import is_dead, wait_until
+from menace_site.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import machine, trained, user
+from tests.factories import abandoned, machine, trained, user
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -190,10 +191,10 @@ def claimed(tournament: Tournament) -> Pairing:
 
 
 def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
-    tournament = held(field())
-    pairing = tournament.pairings.first()
+    tournament = held(field()[:2])
+    (pairing,) = tournament.pairings.all()
     for _ in range(2):
-        tasks.pairing_execute(pairing.pk)
+        tasks.jobs_work("pairings", pairing.pk)
     tournament.refresh_from_db()
     pairing.refresh_from_db()
     assert tournament.version == 1
@@ -237,7 +238,7 @@ def test_who_plays_a_tournament_out_waits_for_what_others_have_claimed() -> None
 
     player = threading.Thread(target=play_out)
     player.start()
-    assert wait_until(lambda: not claimable(tournament.pk) and n_running(tournament) == 1, timeout_s=60)
+    assert wait_until(lambda: not claimable(tournament.pk) and n_running(tournament) == 1)
     assert player.is_alive()
     pairing_play(elsewhere)
     player.join()
@@ -259,12 +260,12 @@ def test_the_reaper_knocks_for_pairings_that_wait_too_long_or_were_left(monkeypa
     tournament = held(field())
     waiting, left, fresh, running = tournament.pairings.order_by("number")[:4]
     now = timezone.now()
-    Pairing.objects.filter(pk=waiting.pk).update(knocked_at=now - timedelta(minutes=1))
+    Pairing.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
     for pairing, lease_s in ((left, -1), (running, 60)):
         Pairing.objects.filter(pk=pairing.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
     knocked: list[int] = []
-    monkeypatch.setattr(tasks.pairing_execute, "apply_async", lambda args, **_: knocked.append(args[0]))
-    assert tasks.tournaments_reap() == 2
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+    assert tasks.jobs_reap() == 2
     assert set(knocked) == {waiting.pk, left.pk}
     assert fresh.pk not in knocked
 
@@ -274,7 +275,7 @@ def test_a_pairing_that_cannot_be_played_ends_the_tournament_and_says_why() -> N
     tournament.entries.filter(number=0).update(beads={"nonsense": [1]})
     pairing = tournament.pairings.filter(first__number=0).first()
     with pytest.raises(ValueError, match="nonsense"):
-        tasks.pairing_execute(pairing.pk)
+        tasks.jobs_work("pairings", pairing.pk)
     tournament.refresh_from_db()
     assert tournament.status == RunStatus.FAILED
     assert "'nonsense' is not a box" in tournament.error
@@ -293,9 +294,9 @@ def test_one_worker_and_three_come_to_the_same_result(options: dict[str, Any], s
     for n_workers, n_more in ((1, 1), (3, 2)):
         for _ in range(n_more):
             start_worker()
-        assert wait_until(lambda n=n_workers: len(app.control.ping(timeout=0.5)) == n, timeout_s=60)
+        assert wait_until(lambda n=n_workers: len(app.control.ping(timeout=0.5)) == n)
         tournament = held(entries, enqueue=True, **options)
-        assert wait_until(lambda tournament=tournament: is_over(tournament), timeout_s=60)
+        assert wait_until(lambda tournament=tournament: is_over(tournament))
         assert outcome(tournament) == expected
 
 
@@ -308,17 +309,17 @@ def test_a_tournament_whose_worker_is_killed_in_the_middle_ends_like_an_undistur
     expected = outcome(played(entries, games=300_000))
     worker = start_worker()
     tournament = held(entries, games=300_000, enqueue=True)
-    assert wait_until(lambda: n_done(tournament) >= 2 and n_running(tournament) >= 1, timeout_s=60, poll_s=0.005)
+    assert wait_until(lambda: n_done(tournament) >= 2 and n_running(tournament) >= 1, poll_s=0.005)
     os.killpg(worker.pid, signal.SIGKILL)
-    assert wait_until(lambda: is_dead(worker), timeout_s=10)
+    assert wait_until(lambda: is_dead(worker))
     done = n_done(tournament)
     assert done < tournament.pairings.count()
     # Leases run out by themselves in referee.LEASE_S; nobody has to wait for that here.
-    Pairing.objects.filter(status=RunStatus.RUNNING).update(lease_until=timezone.now())
+    abandoned(*Pairing.objects.all())
     start_worker()
     Pairing.objects.filter(status=RunStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
-    tasks.tournaments_reap()
-    assert wait_until(lambda: is_over(tournament), timeout_s=60)
+    tasks.jobs_reap()
+    assert wait_until(lambda: is_over(tournament))
     assert outcome(tournament) == expected
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
-from learning import referee, selectors_strength, tasks
+from learning import tasks
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QLearner, QRule, Values, entry_key
 from learning.core.opponents.registry import OPPONENTS
@@ -24,13 +24,16 @@ from learning.core.training.contest import Contest
 from learning.core.training.q_contest import FrozenValues, contest_played
 from learning.exceptions import EntryGoneError, TournamentRefusedError
 from learning.models import Lesson, Machine, Pairing, RunStatus, Tournament, Value, ValueChange
-from learning.referee import claimable, pairing_claim, pairing_play, tournament_play
-from learning.runner import run_claim, run_execute
-from learning.selectors_tournaments import tournament_view
-from learning.selectors_values import value_errors
-from learning.services import Stage, machine_create, machine_delete, machine_reset, training_run_start
-from learning.services_tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
-from learning.storage_values import values_fetch_at
+from learning.selectors import strength as selectors_strength
+from learning.selectors.tournaments import tournament_view
+from learning.selectors.values import value_errors
+from learning.services.machines import machine_create, machine_delete, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
+from learning.storage.values import values_fetch_at
+from learning.workers import pairings as referee
+from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
+from learning.workers.runs import run_claim, run_execute
 from tests.factories import api_with, machine, user
 
 GAME = GAMES["romgon"]
@@ -187,10 +190,11 @@ class TestAsItWas:
         tournament = held("one", "easy")
         gone(user=owner, machine_id=one.pk)
         with pytest.raises(EntryGoneError):
-            tasks.pairing_execute(claimable(tournament.pk)[0])
+            tasks.jobs_work("pairings", claimable(tournament.pk)[0])
         tournament.refresh_from_db()
         assert tournament.status == RunStatus.FAILED
         assert "One was deleted or made to forget" in tournament.error
+        assert tournament.error.startswith("One was"), "a sentence for people"
         assert not tournament.pairings.exclude(status__in=(RunStatus.FAILED, RunStatus.CANCELLED)).exists()
 
 
@@ -225,12 +229,12 @@ class TestLongGames:
         said = 0
         say = referee._say
 
-        def counted(*args: Any) -> bool:
+        def counted(*args: Any) -> None:
             nonlocal said
             said += 1
             if said == 2:
                 tournament_cancel(user=owner, tournament_id=tournament.pk)
-            return say(*args)
+            say(*args)
 
         monkeypatch.setattr(referee, "_say", counted)
         assert pairing_play(pairing) == []

@@ -15,7 +15,6 @@ from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
-from learning import runner, selectors_strength
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import Rule
@@ -23,19 +22,14 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory, train_values
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
 from learning.models import Decision, Lesson, Machine, RunStatus, TrainingRun, Value, ValueChange
-from learning.runner import Pace, run_chunk, run_claim, run_execute
-from learning.selectors_runs import run_curve
-from learning.selectors_values import value_errors
-from learning.services import (
-    Stage,
-    machine_clone,
-    machine_create,
-    machine_delete,
-    machine_make,
-    machine_reset,
-    training_run_start,
-)
-from learning.storage_values import values_fetch
+from learning.selectors import strength as selectors_strength
+from learning.selectors.runs import run_curve
+from learning.selectors.values import value_errors
+from learning.services.machines import machine_clone, machine_create, machine_delete, machine_make, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.storage.values import values_fetch
+from learning.workers import runs as runner
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, play_out, user
 
 GAME = GAMES["romgon"]
@@ -157,7 +151,9 @@ class TestTraining:
 
     def test_its_page_hears_of_every_point(self, monkeypatch: pytest.MonkeyPatch) -> None:
         told: list[int] = []
-        monkeypatch.setattr(runner.events, "run_changed", lambda _, run, curve: told.extend(p["games"] for p in curve))
+        monkeypatch.setattr(
+            runner.events, "run_changed", lambda _, run, curve, audience: told.extend(p["games"] for p in curve)
+        )
         monkeypatch.setattr(runner, "TELL_EVERY_S", 0)
         run = run_execute(begun(learner(), Stage("easy", 8)))
         assert told == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]

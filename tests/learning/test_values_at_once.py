@@ -2,25 +2,31 @@
 
 import os
 import signal
+import subprocess
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from games.rules.base import Side
 from games.services import match_resign, match_step, room_create
-from learning import runner, selectors_strength, tasks
+from learning import tasks
 from learning.models import Lesson, Machine, RunStatus, TrainingRun, ValueChange
-from learning.runner import run_claim, run_execute
-from learning.selectors_runs import run_curve
-from learning.selectors_values import value_errors
-from learning.services import Stage, machine_create, training_run_cancel, training_run_start
-from menace_site.processes import is_dead, wait_until
+from learning.selectors import strength as selectors_strength
+from learning.selectors.runs import run_curve
+from learning.selectors.values import value_errors
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_cancel, training_run_start
+from learning.workers import runs as runner
+from learning.workers.runs import RUNS, run_claim, run_execute
+from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import guest, person, play_out, user
 from tests.games.test_hostile import at_once
+from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -88,10 +94,18 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
     def kill_two_workers() -> None:
         for moment in (is_taking_a_sample, lambda: 27 < done(run) < games):
             worker = start_worker()
-            tasks.training_run_knock(run.pk)
-            assert wait_until(moment, timeout_s=60, poll_s=0.005)
-            os.killpg(worker.pid, signal.SIGKILL)
-            assert wait_until(lambda worker=worker: is_dead(worker), timeout_s=10)
+            tasks.knock(RUNS, [run.pk])
+
+            def is_killed(moment: Callable[[], bool] = moment, worker: subprocess.Popen[bytes] = worker) -> bool:
+                with transaction.atomic():  # while we look it waits, so that no moment passes before it is killed
+                    Machine.objects.select_for_update(no_key=True).get(pk=cut.pk)
+                    if is_now := moment():
+                        os.killpg(worker.pid, signal.SIGKILL)
+                    assert run.status != RunStatus.FINISHED, "the moment was missed"
+                return is_now
+
+            assert wait_until(is_killed, poll_s=0.005)
+            assert wait_until(lambda worker=worker: is_dead(worker))
             # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
             assert TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(lease_until=timezone.now())
 
@@ -133,9 +147,9 @@ def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatc
 
 
 def resigned(code: str, number: int) -> None:
-    """Resign a match, and wait five seconds at most for whoever has its machine."""
+    """Resign a match; who waits in vain for whoever has its machine is told so."""
     with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '5s'")
+        cursor.execute(f"SET lock_timeout = '{HANG_S}s'")
     match_resign(code=code, person=guest(number))
 
 
@@ -163,11 +177,11 @@ def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: 
         else:
             code = against(machine, number, Side(number % 2))
             play_out(code, guest(number))
-        over.wait(timeout=120)
+        over.wait(HANG_S)
 
     def cancel_when_they_are_over() -> None:
         try:
-            over.wait(timeout=120)
+            over.wait(HANG_S)
         finally:
             cancelled = [training_run_cancel(run_id=run.pk) for run in runs]
         assert cancelled == [True, True], "both went on all the while"

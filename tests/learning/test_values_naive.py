@@ -12,7 +12,7 @@ from games.rules.romgon.rules import Position, Romgon
 from games.services import match_step, room_create
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.models import Decision
-from learning.services import machine_create
+from learning.services.machines import machine_create
 from tests.factories import guest
 
 

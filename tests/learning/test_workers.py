@@ -8,14 +8,14 @@ from django.db.models import Sum
 
 from games.rules.base import Side
 from learning.models import Change, Lesson, Machine, RunStatus, TrainingRun
-from learning.runner import run_claim, run_execute
-from learning.selectors_boxes import boxes_at, ledger_errors
-from learning.selectors_runs import run_curve
-from learning.services import MAX_GAMES, Stage, training_run_cancel, training_run_start
-from menace_site.processes import wait_until
+from learning.selectors.boxes import boxes_at, ledger_errors
+from learning.selectors.runs import run_curve
+from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
+from learning.workers.runs import run_claim, run_execute
 from tests.conftest import StartWorker
 from tests.factories import guest, machine, play_out, room
 from tests.games.test_hostile import at_once
+from tests.waiting import HANG_S, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -36,19 +36,17 @@ def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_wo
         training_run_start(machine=learner.slug, stages=[Stage(opponent, MAX_GAMES)], seed=seed)
         for seed, opponent in ((1, "random"), (2, "win-block"))
     ]
-    assert wait_until(
-        lambda: TrainingRun.objects.filter(status=RunStatus.RUNNING, games_done__gt=0).count() == 2, timeout_s=60
-    )
+    assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.RUNNING, games_done__gt=0).count() == 2)
     begin = threading.Barrier(10)
 
     def match(number: int) -> None:
         seated = room("machine", guest(number), machine=learner.slug)
-        begin.wait(timeout=60)
+        begin.wait(HANG_S)
         play_out(seated.room.code, guest(number))
 
     assert at_once(*(lambda number=number: match(number) for number in range(10))) == []
     assert [training_run_cancel(run_id=run.pk) for run in runs] == [True, True], "both went on all the while"
-    assert wait_until(lambda: are_over(*runs), timeout_s=60)
+    assert wait_until(lambda: are_over(*runs))
 
     learner.refresh_from_db()
     games = sum(TrainingRun.objects.filter(status=RunStatus.CANCELLED).values_list("games_done", flat=True))
@@ -81,7 +79,7 @@ def test_the_same_seed_leaves_the_same_beads_in_process_and_through_a_worker(sta
     ours = run_execute(claimed)
     start_worker()
     theirs = run_of(*there, enqueue=True)
-    assert wait_until(lambda: are_over(theirs), timeout_s=60)
+    assert wait_until(lambda: are_over(theirs))
     theirs.refresh_from_db()
     assert (theirs.status, theirs.random_state) == (RunStatus.FINISHED, ours.random_state)
     for one, other in zip(here, there, strict=True):

@@ -97,7 +97,7 @@ def test_positions_and_moves_survive_text(game):
 
 @every_game
 @given(text=st.text(max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_text_that_is_no_position_is_refused_with_the_text(game, text):
     error = refusal(game.decode, text)
     if error is None:
@@ -110,7 +110,7 @@ def test_text_that_is_no_position_is_refused_with_the_text(game, text):
 
 @every_game
 @given(text=st.text(max_size=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_text_that_is_no_move_is_refused_with_the_text(game, text):
     error = refusal(game.parse_move, text)
     if error is None:

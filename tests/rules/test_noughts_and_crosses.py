@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games.rules.base import Outcome, Side
@@ -135,7 +135,6 @@ def test_a_board_that_cannot_arise_is_refused_with_the_reason(text, why):
 
 
 @given(st.text(alphabet="XO.xo- \n", max_size=12))
-@settings(deadline=None)
 def test_decode_accepts_no_garbage(text):
     error = refusal(GAME.decode, text)
     if error is None:

@@ -222,10 +222,21 @@ def test_a_body_that_cannot_be_read_is_refused(
     assert response.data["code"] == code
 
 
-def test_an_unknown_address_of_the_api_is_refused_in_json(client: Client) -> None:
-    response = client.get("/api/nothing/here")
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW"])
+@pytest.mark.parametrize("path", ["/api/nothing/here", "/api/", "/api", "/api/roomsx", "/api/machines/1/boxes/a/b/c"])
+def test_an_unknown_address_of_the_api_is_refused_in_json(path: str, method: str) -> None:
+    response = Client(enforce_csrf_checks=True).generic(method, path)
     assert response.status_code == 404
-    assert response.json()["code"] == "not_found"
+    assert response.json() == {"detail": f"There is nothing at {path}.", "code": "not_found"}
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/api/health/", "/api/docs", "/api/schema", "/api/games"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "BREW"])
+def test_what_an_address_of_the_api_does_not_do_is_refused_in_json(path: str, method: str) -> None:
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+    assert response.status_code == 405
+    assert response.json()["code"] == "method_not_allowed"
+    assert "GET" in response["Allow"]
 
 
 def test_pages_carry_the_security_policy(client: Client) -> None:

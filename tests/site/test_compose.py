@@ -14,7 +14,7 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 
 
 def test_all_services_are_there_and_tell_their_health() -> None:
-    assert set(SERVICES) == {"postgres", "redis", "migrate", "web", "worker", "beat", "proxy"}
+    assert set(SERVICES) == {"postgres", "redis", "migrate", "web", "worker", "clerk", "beat", "proxy"}
     assert {name for name, service in SERVICES.items() if "healthcheck" not in service} == {"migrate"}  # it ends
 
 

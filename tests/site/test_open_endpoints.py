@@ -15,6 +15,7 @@ from django.urls import path
 
 from learning.api.ai import busy
 from menace_site.open_endpoints import OpenEndpoints
+from tests.waiting import HANG_S
 
 
 class Site:
@@ -37,7 +38,7 @@ class Site:
 
     def wait(self, request: HttpRequest) -> HttpResponse:
         self.threads.append(threading.current_thread().name)
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(HANG_S)
         return HttpResponse(request.body)
 
     def fail(self, request: HttpRequest) -> HttpResponse:
@@ -54,7 +55,7 @@ class Site:
         scope = {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": headers}
         request = ApplicationCommunicator(self.endpoints, scope)
         await request.send_input({"type": "http.request", "body": body})
-        start, end = await request.receive_output(20), await request.receive_output(20)
+        start, end = await request.receive_output(), await request.receive_output()
         await request.wait()
         return start["status"], end["body"], dict(start["headers"])
 

@@ -1,6 +1,7 @@
 """The private servers: where they are found, where they live, and what they survive."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 import redis
 
 from menace_site import processes, servers
+from tests.conftest import CannotTry
+from tests.waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +50,7 @@ def test_data_and_sockets_are_private(prepared: Path) -> None:
 @pytest.mark.parametrize("pid", ["dead", "zombie", "another program"])
 def test_a_stale_pid_file_does_not_stop_the_server(pid: str, prepared: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
-    assert processes.wait_until(lambda: processes.is_dead(child), timeout_s=20)  # a zombie until it is waited for
+    assert wait_until(lambda: processes.is_dead(child))  # a zombie until it is waited for
     if pid == "dead":
         child.wait()
     number = os.getpid() if pid == "another program" else child.pid
@@ -95,33 +98,115 @@ def test_a_path_that_no_socket_could_have_gets_a_short_one(name: str, tmp_path: 
     socket.parent.rmdir()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
+def why_not(way: servers.Unprivileged) -> str:
+    """Why this machine cannot try a way, found out without it; empty when it can."""
+    folders = [folder.stat() for folder in servers.postgres_bin().parents]
+    closed = [folder for folder in folders if not folder.st_mode & stat.S_IXOTH]
+    if way is servers.NAMESPACE:
+        if subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode:
+            return "user namespaces are refused"
+        is_strange = any(folder.st_uid != os.geteuid() for folder in closed)  # there root is a user like others
+        return "PostgreSQL itself lies below a closed folder of somebody else" if is_strange else ""
+    if os.geteuid() != 0:
+        return "only root may become somebody else"
+    if way is servers.SETPRIV_WITH_PATHS:
+        capabilities = re.search(r"CapEff:\t(\w+)", Path("/proc/self/status").read_text())
+        assert capabilities is not None
+        needed = 1 << 1 | 1 << 8  # CAP_DAC_OVERRIDE and CAP_SETPCAP, capabilities(7)
+        return "" if int(capabilities[1], 16) & needed == needed else "root lacks capabilities"
+    return "PostgreSQL itself lies below a closed folder" if closed else ""
+
+
+@pytest.fixture
+def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever we are, PostgreSQL would not run as that: as root it does not, nor as a user without a name."""
+
+    def name_of(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(servers.pwd, "getpwuid", name_of)
+
+
 @pytest.mark.parametrize("way", servers.WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
-def test_root_runs_postgresql_in_each_way(way: servers.Unprivileged, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgresql_runs_in_each_way_that_the_machine_allows(
+    way: servers.Unprivileged, nameless: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(servers, "WAYS", (way,))
+    if reason := why_not(way):
+        with pytest.raises(servers.ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
+            servers.unprivileged()
+        cannot_try(f"PostgreSQL by {' '.join(way.prefix)} ({reason})")
+        return
     # Not under tmp_path: pytest closes that to others, and the last way gets through no closed directory.
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
-        place.chmod(0o755 if way is servers.SETPRIV else 0o700)
+        if way is servers.SETPRIV:
+            place.chmod(0o755)
+        else:  # all of it below a closed home, PostgreSQL itself too
+            (place / "bin").symlink_to(servers.postgres_bin())
+            monkeypatch.setattr(servers, "postgres_bin", lambda: place / "bin")
         serve_and_ask(place / "var")
         serve_and_ask(place / "var")  # and again, on what it left
-        assert (place / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or 0)
+        assert (place / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or os.geteuid())
 
 
-@pytest.mark.parametrize(("uid", "way"), [(1, servers.Unprivileged()), (4_000_000, servers.NAMESPACE)])
-def test_postgresql_refuses_a_user_without_a_name_too(
-    uid: int, way: servers.Unprivileged, monkeypatch: pytest.MonkeyPatch
+def test_a_way_that_does_not_reach_postgresql_is_not_taken(
+    nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tmp_path.chmod(0o700)
+    (tmp_path / "bin").symlink_to(servers.postgres_bin())
+    monkeypatch.setattr(servers, "postgres_bin", lambda: tmp_path / "bin")
+    monkeypatch.setattr(servers, "WAYS", (servers.SETPRIV,))
+    with pytest.raises(servers.ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
+        servers.unprivileged()
+
+
+@pytest.mark.parametrize("n_refused", range(len(servers.WAYS) + 1))
+def test_what_is_refused_leads_to_the_next_way(
+    n_refused: int, nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With stand-ins that refuse the first ways and allow the others, so whatever this machine allows."""
+    option = ("--map-group=65534", "--ambient-caps=+dac_override", "--reuid=65534")  # one that no later way has
+    refusals = [f'case "$*" in *{word}*) exit 1;; esac\n' for word in option[:n_refused]]
+    for program in ("unshare", "setpriv"):
+        (tmp_path / program).write_text("".join(["#!/bin/sh\n", *refusals]))
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    if n_refused < len(servers.WAYS):
+        assert servers.unprivileged() == servers.WAYS[n_refused]
+    else:
+        with pytest.raises(servers.ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
+            servers.unprivileged()
+
+
+@pytest.mark.parametrize("uid", [0, 4_000_000])
+def test_postgresql_refuses_root_and_a_user_without_a_name(uid: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: uid)
-    assert servers.unprivileged() == way
+    monkeypatch.setattr(servers, "WAYS", (always := servers.Unprivileged(("env",)),))
+    assert servers.unprivileged() == always
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
-def test_data_changes_hands_when_the_way_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for way in (servers.NAMESPACE, servers.SETPRIV_WITH_PATHS, servers.NAMESPACE):
+def test_anybody_else_runs_it_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1)
+    assert servers.unprivileged() == servers.Unprivileged()
+
+
+def test_data_changes_hands_when_the_way_changes(
+    nameless: None, cannot_try: CannotTry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a user namespace leaves it, it is ours, and else nobody's: whichever way is allowed takes both."""
+    if os.geteuid() != 0:
+        with pytest.raises(servers.ServerError, match="belongs to somebody else"):
+            servers._give(Path("/"))
+        cannot_try("data that changes hands (only root may give it away)")
+        return
+    for way in [way for way in servers.WAYS[:2] if not why_not(way)]:
         monkeypatch.setattr(servers, "WAYS", (way,))
         servers.unprivileged.cache_clear()
-        serve_and_ask(tmp_path)
+        for left_by in (0, servers.UNPRIVILEGED_ID):
+            servers._give(tmp_path / "postgres", left_by)
+            serve_and_ask(tmp_path)
+            assert {path.stat().st_uid for path in (tmp_path / "postgres").rglob("*")} == {way.owner or 0}
 
 
 def test_without_any_binary_the_errors_name_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:

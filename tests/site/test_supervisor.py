@@ -15,16 +15,16 @@ import pytest
 import redis
 
 from menace_site import servers
-from menace_site.processes import wait_until
+from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT_S = 90  # generous, as the machine may be busy; each wait ends as soon as it can
 CHILDREN = {
     "postgres": "bin/postgres -D",
     "valkey": "valkey-server",
     "web": "-m uvicorn",
-    "worker": "celery.* worker",
+    "worker": "celery.* worker --queues bulk",
+    "clerk": "celery.* worker --queues default",
     "beat": "celery.* beat",
 }
 
@@ -92,7 +92,7 @@ class Run:
 
     def answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://localhost:{self.port}/api/health", timeout=5) as response:
+            with urllib.request.urlopen(f"http://localhost:{self.port}/api/health", timeout=PAGE_HANG_S) as response:
                 return bool(response.status == 200)
         except OSError:
             return False
@@ -102,11 +102,11 @@ class Run:
             assert self.process.poll() is None, read(self.output)
             return "Beadbox is at" in read(self.output) and self.answers()
 
-        assert wait_until(serves, timeout_s=TIMEOUT_S), read(self.output)
+        assert wait_until(serves), read(self.output)
 
     def wait_for_end(self) -> tuple[int, str]:
-        status = self.process.wait(timeout=TIMEOUT_S)
-        assert wait_until(lambda: not self.processes(), timeout_s=TIMEOUT_S), self.processes()
+        status = self.process.wait(HANG_S)
+        assert wait_until(lambda: not self.processes()), self.processes()
         return status, read(self.output)
 
     def database(self) -> psycopg.Connection:
@@ -148,7 +148,7 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
         def is_back(name: str = name, dead: int = before[name]) -> bool:
             return run.children().get(name, dead) != dead and run.answers()
 
-        assert wait_until(is_back, timeout_s=TIMEOUT_S), f"{name}: {read(run.output)}"
+        assert wait_until(is_back), f"{name}: {read(run.output)}"
         assert f"{name} stopped" in read(run.output)
 
     os.kill(run.process.pid, signal.SIGKILL)
@@ -161,7 +161,7 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
         assert valkey.get("kept") == "box"
 
     second = start()  # of the same folder, while the first serves
-    assert second.process.wait(timeout=TIMEOUT_S) == 1
+    assert second.process.wait(HANG_S) == 1
     assert "already runs" in read(second.output)
 
     again.process.send_signal(signal.SIGINT)
@@ -173,7 +173,7 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
 
 def test_stopping_during_the_start_leaves_nothing(start: Callable[..., Run]) -> None:
     run = start()
-    assert wait_until(lambda: "postgres" in run.children(), timeout_s=TIMEOUT_S)
+    assert wait_until(lambda: "postgres" in run.children())
     run.process.terminate()
     status, output = run.wait_for_end()
     assert status == 0

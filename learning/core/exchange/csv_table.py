@@ -55,11 +55,10 @@ def load(text: str, wanted: Wanted) -> MachineData:
         ExchangeError: something in it is wrong.
     """
     entries = list(_entries(text))
-    usual = PRESETS[PRESET].rule
-    merged = machine_from(entries, wanted, usual=usual, preset=PRESET)
+    merged = machine_from(entries, wanted, preset=PRESET)
     if wanted.rule is None and not _is_merged(merged.game, merged.rule, entries):
-        usual = replace(usual, merge_symmetric_moves=False)
-        return machine_from(entries, wanted, usual=usual)
+        usual = replace(PRESETS[PRESET].rule, merge_symmetric_moves=False)
+        return machine_from(entries, wanted, preset=PRESET, usual=usual)
     return merged
 
 

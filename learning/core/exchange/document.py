@@ -15,6 +15,7 @@ from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.registry import GAMES
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.boxes import Cabinet
+from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxSet, Rule
 from learning.core.training.tables import graph_compile
 
@@ -36,6 +37,20 @@ class BoxData:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file that names no rule became a machine: what its reader has to tell whoever brought it in."""
+
+    is_chosen: bool
+    """Whether the rule was asked for; otherwise it is the usual one of the format."""
+    stretched: str = ""
+    """Slug of the usual rule, where that had to be changed to hold the file."""
+    beads_set_aside: int = 0
+    boxes_set_aside: int = 0
+    """In how many boxes these beads lay."""
+    why_set_aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MachineData:
     """Everything a machine is, its past apart: what a native file holds."""
 
@@ -51,6 +66,8 @@ class MachineData:
     draws: int = 0
     losses: int = 0
     removed: int = 0
+    reading: Reading | None = field(default=None, compare=False)
+    """How it came in; ``None`` for a file that names its own rule. It is no part of what the machine is."""
 
     @property
     def cabinet(self) -> Cabinet:
@@ -82,15 +99,18 @@ class Entry:
     text: str
     beads: Mapping[str | int, int]
     draws: Mapping[str | int, int] = field(default_factory=dict)
+    set_aside: int = 0
+    """Beads that lay where no move is possible, and that ``beads`` leaves out."""
 
 
 def machine_from(
     entries: Sequence[Entry],
     wanted: Wanted,
     *,
-    usual: Rule,
-    preset: str = "",
+    preset: str,
+    usual: Rule | None = None,
     name: str = "",
+    why_set_aside: str = "",
     **details: Any,
 ) -> MachineData:
     """The machine that a file of another program describes.
@@ -98,10 +118,11 @@ def machine_from(
     Args:
         entries: its boxes.
         wanted: what was asked for; game and side are otherwise read off the positions.
-        usual: the rule of that program, used when no other is asked for. It gets a box for forced moves and a higher
-            cap where the file needs them.
-        preset: slug of the usual rule.
+        preset: slug of that program's rule, used when no other is asked for. It gets a box for forced moves and a
+            higher cap where the file needs them.
+        usual: that rule with what else the file needs.
         name: what the file calls the machine.
+        why_set_aside: why the program has beads where no move is possible, if it has.
         **details: totals and the like.
 
     Raises:
@@ -114,10 +135,10 @@ def machine_from(
     ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
     if not ours:
         raise ExchangeError("", f"The file holds no box of {game.layout.role_names[side]}.")
-    rule, preset = (wanted.rule, wanted.preset) if wanted.rule is not None else (usual, preset)
-    if wanted.rule is None:
-        fitting = _fitting(usual, game, ours)
-        rule, preset = fitting, preset if fitting == usual else ""
+    rule, slug, stretched = wanted.rule, wanted.preset, ""
+    if rule is None:
+        rule = _fitting(usual or PRESETS[preset].rule, game, ours)
+        slug, stretched = (preset, "") if rule == PRESETS[preset].rule else ("", preset)
     cabinet = Cabinet(game, side, rule)
     boxes: dict[str, tuple[Entry, BoxData]] = {}
     for entry, position in ours:
@@ -126,14 +147,23 @@ def machine_from(
         if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
             raise ExchangeError(
                 entry.where,
-                f"is the same box as {earlier[0].where} ({shown(earlier[0].text)}), turned, and holds other beads",
+                f"is the same box as {earlier[0].where} ({shown(earlier[0].text)}), turned or written otherwise, and "
+                f"holds other beads than {shown(entry.text)}: leave one of the two out",
             )
+    set_aside = [entry.set_aside for entry, _ in boxes.values() if entry.set_aside]
     return MachineData(
         game=game,
         side=side,
         rule=rule,
-        preset=preset,
+        preset=slug,
         name=wanted.name or name or f"Imported: {game.name}",
+        reading=Reading(
+            is_chosen=wanted.rule is not None,
+            stretched=stretched,
+            beads_set_aside=sum(set_aside),
+            boxes_set_aside=len(set_aside),
+            why_set_aside=why_set_aside,
+        ),
         boxes=boxes_sorted(game, (box for _, box in boxes.values())),
         **details,
     )
@@ -250,15 +280,12 @@ def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
     """
     if len(entry.text) > MAX_TEXT:
         raise ExchangeError(entry.where, f"{shown(entry.text)} is no position")
-    blanked = (entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank)) for blank in BLANKS)
-    problem: InvalidPositionError | None = None
-    for text in (entry.text, *blanked):
-        try:
-            return game.decode_as(text, side)
-        except InvalidPositionError as error:
-            problem = problem or error
-    assert problem is not None
-    raise ExchangeError(entry.where, str(problem)) from None
+    blank = next((blank for blank in BLANKS if blank in game.encode(game.initial_position())), None)
+    text = entry.text if blank is None else entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank))
+    try:
+        return game.decode_as(text, side)
+    except InvalidPositionError as error:
+        raise ExchangeError(entry.where, str(error)) from None
 
 
 def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence[Any], wanted: Side | None) -> Side:

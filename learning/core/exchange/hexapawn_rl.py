@@ -16,8 +16,9 @@ from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import MAX_BEADS
 
-RULE = PRESETS["hexapawn-rl"].rule
-"""How that program learns, by its own description."""
+PRESET = "hexapawn-rl-as-shipped"
+RULE = PRESETS[PRESET].rule
+"""How that program learns, whatever it says of itself."""
 FAMILY = "hexapawn"
 """What that program plays: files of other games were written by us, for machines of any rule."""
 
@@ -63,7 +64,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
     totals: dict[str, Any] = {name: whole_number(fields.get(name, 0), name) for name in ("wins", "draws", "losses")}
     name = words(fields.get("name", ""), "name", longest=80)
     removed = max(level - 1, 0)
-    data = machine_from(entries, wanted, usual=RULE, name=name, learns=learns, removed=removed, **totals)
+    data = machine_from(entries, wanted, preset=PRESET, name=name, learns=learns, removed=removed, **totals)
     if wanted.rule is None and data.game.family == FAMILY:
         _trust_require(entries)
     return data

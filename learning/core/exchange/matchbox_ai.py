@@ -1,6 +1,8 @@
 """The list of states of matchbox-ai: ``[{state, beads, totalBeads}]``, one entry a box, beads by square.
 
-Only for games in which a move is one square. A slot that stands for several squares has its beads on the first.
+That program looks a box up by the least of the eight turned texts of the board, with ``_`` for an empty square, so that
+``O`` < ``X`` < ``_``; ``beads[i]`` belongs to square ``i`` of that text. Only for games in which a move is one square.
+Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemory``.
 """
 
 from __future__ import annotations
@@ -8,34 +10,52 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from games.rules.base import Game
 from learning.core.exchange import json_text
-from learning.core.exchange.document import Entry, MachineData, Wanted, machine_from, whole_number
+from learning.core.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from, whole_number
 from learning.core.exchange.errors import ExchangeError, shown
-from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import MAX_BEADS
 
-PRESET = "matchbox-ai"
+PRESET = "matchbox-ai-as-shipped"
+"""How that program learns, whatever it says of itself."""
+BLANK = "_"
+MISCOUNTED = (
+    "matchbox-ai reads and adds beads at the wrong square on boards that it turns by a quarter, "
+    "so it plays those boards otherwise than they are played here"
+)
+"""Why beads lie on squares that are taken: it finds its way back with the turn itself instead of its inverse."""
 
 
 def dump(data: MachineData) -> str:
     """The file: one line for each box.
 
+    A slot that stands for several squares deals its beads out to them one by one, so that together they are as likely
+    as here.
+
     Raises:
-        ExchangeError: a move of this game is more than a square.
+        ExchangeError: a move of this game is more than a square, or the machine has a box for every turned board.
     """
     game, cabinet = data.game, data.cabinet
+    if not data.rule.reduce_symmetry:
+        raise ExchangeError(
+            "",
+            "matchbox-ai has one box for all turned boards, and this machine one for each; "
+            "take it away as native or csv, which hold them all.",
+        )
     lines = []
     for box in data.boxes:
-        position = game.decode(box.position)
+        printed = game.decode(box.position)
+        turned = min(game.orbit(printed), key=lambda position: _key(game, position))
+        placement = cabinet.placement(turned)
+        merged = data.rule.merge_symmetric_moves
+        classes = cabinet.slots(printed) if merged else [(move,) for move in game.legal_moves(printed)]
         beads = [0] * len(game.layout.cells)
-        for move, count in zip(cabinet.printed_moves(position), box.beads, strict=True):
-            path = game.path(move)
-            if len(path) != 1:
-                raise ExchangeError(
-                    "", f"In {game.name} a move is more than one square, and this format counts squares."
-                )
-            beads[path[0]] += count
-        lines.append(json.dumps({"state": box.position, "beads": beads, "totalBeads": sum(beads)}))
+        for moves, count in zip(classes, box.beads, strict=True):
+            squares = sorted(_square(game, game.transform_move(move, placement)) for move in moves)
+            each, over = divmod(count, len(squares))
+            for index, square in enumerate(squares):
+                beads[square] = each + (index < over)
+        lines.append(json.dumps({"state": _key(game, turned), "beads": beads, "totalBeads": sum(beads)}))
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
@@ -46,7 +66,18 @@ def load(text: str, wanted: Wanted) -> MachineData:
         ExchangeError: something in it is wrong.
     """
     entries = [_entry(item, f"[{index}]") for index, item in enumerate(json_text.items(json_text.parse(text), ""))]
-    return machine_from(entries, wanted, usual=PRESETS[PRESET].rule, preset=PRESET)
+    return machine_from(entries, wanted, preset=PRESET, why_set_aside=MISCOUNTED)
+
+
+def _key(game: Game[Any, Any], position: Any) -> str:
+    return "".join(piece or BLANK for piece in game.pieces(position))
+
+
+def _square(game: Game[Any, Any], move: Any) -> int:
+    path = game.path(move)
+    if len(path) != 1:
+        raise ExchangeError("", f"In {game.name} a move is more than one square, and this format counts squares.")
+    return path[0]
 
 
 def _entry(item: Any, where: str) -> Entry:
@@ -65,4 +96,5 @@ def _entry(item: Any, where: str) -> Entry:
     total = whole_number(fields.get("totalBeads", sum(beads)), f"{where}.totalBeads")
     if total != sum(beads):
         raise ExchangeError(f"{where}.totalBeads", f"is {total}, but the beads add up to {sum(beads)}")
-    return Entry(where, state, dict(enumerate(beads)))
+    free: dict[str | int, int] = {square: count for square, count in enumerate(beads) if state[square] in BLANKS}
+    return Entry(where, state, free, set_aside=sum(beads) - sum(free.values()))

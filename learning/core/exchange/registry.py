@@ -45,7 +45,8 @@ FORMATS: dict[str, Format] = {
         Format(
             "matchbox-ai",
             "matchbox-ai",
-            "Its list of states, with the beads square by square.",
+            "Its list of states, with the beads square by square; those on taken squares are set aside. "
+            "It goes on like Matchbox AI, as shipped.",
             "json",
             "application/json",
             matchbox_ai.dump,
@@ -54,7 +55,8 @@ FORMATS: dict[str, Format] = {
         Format(
             "hexapawn-rl",
             "HexapawnRL",
-            "Its save file: the moves still in play in each position, and how much it trusts them.",
+            "Its save file: the moves still in play in each position, and how much it trusts them. "
+            "It goes on like HexapawnRL, as shipped.",
             "json",
             "application/json",
             hexapawn_rl.dump,
@@ -63,7 +65,7 @@ FORMATS: dict[str, Format] = {
         Format(
             "csv",
             "Table (CSV)",
-            "For spreadsheets: a row for each colour of bead in each box.",
+            "For spreadsheets: a row for each colour of bead in each box. It goes on like Michie 1961.",
             "csv",
             "text/csv",
             csv_table.dump,

@@ -167,9 +167,34 @@ class Experiment(ABC):
                 raise ParameterError(str(name), f"is none of {', '.join(known)}.")
         return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
 
+    def run(self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[Any] | None = None) -> Result:
+        """Run it. The same settings (from :meth:`settings`) and seed give the same result, number for number.
+
+        Args:
+            settings: every parameter with its value.
+            seed: of all its random words.
+            progress: called after every part.
+            found: what its first parts came to when it was begun; what the others come to is added, so that whoever
+                stops it from within ``progress`` can have it go on later.
+        """
+        found = [] if found is None else found
+        n_parts = self.n_parts(settings)
+        while len(found) < n_parts:
+            found.append(self.part(settings, seed, len(found)))
+            progress(len(found), n_parts)
+        return self.result(settings, found)
+
     @abstractmethod
-    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
-        """Run it. The same settings (from :meth:`settings`) and seed give the same result, number for number."""
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        """Of how many parts it is made, each independent of the others and short."""
+
+    @abstractmethod
+    def part(self, settings: Mapping[str, int], seed: int, number: int) -> Any:
+        """What one part comes to, 0 for the first: JSON types, that can be kept."""
+
+    @abstractmethod
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        """What all parts come to together."""
 
 
 def _checked(parameter: Parameter, value: object) -> int:

@@ -5,24 +5,14 @@ Source: M. Gardner, "Mathematical Games", Scientific American, March 1962.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.core.experiments.base import (
-    Chart,
-    Experiment,
-    Figure,
-    Line,
-    Parameter,
-    Progress,
-    Published,
-    Result,
-    Table,
-    Unit,
-)
+from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
@@ -97,13 +87,14 @@ class Gardner(Experiment):
     presets = ("gardner-her",)
     parameters = (Parameter("machines", "How many machines learn", default=300, low=10, high=3000),)
 
-    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
-        n = settings["machines"]
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return settings["machines"]
+
+    def part(self, settings: Mapping[str, int], seed: int, number: int) -> tuple[int, int]:
         table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS["gardner-her"].rule)
-        found = []
-        for number in range(n):
-            found.append(learn_until_perfect(table, RandomSource(seed, number)))
-            progress(number + 1, n)
+        return learn_until_perfect(table, RandomSource(seed, number))
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         games, losses = [pair[0] for pair in found], [pair[1] for pair in found]
         return Result(
             figures=(

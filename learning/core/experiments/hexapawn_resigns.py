@@ -7,26 +7,16 @@ taken away in time. The documented rule of ours fills that box again, so that a 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.core.experiments.base import (
-    Chart,
-    Experiment,
-    Figure,
-    Line,
-    Parameter,
-    Progress,
-    Published,
-    Result,
-    Table,
-    Unit,
-)
-from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson, wilson_bands
+from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
+from learning.core.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson, wilson_bands
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.training.batch import train_against_machine
@@ -52,11 +42,17 @@ class Pairs:
         wins: for each block of games how many the first player won.
     """
 
-    empty_after: list[float] = field(default_factory=list)
-    empties: list[int] = field(default_factory=list)
-    moved: int = 0
-    after: int = 0
-    wins: list[list[int]] = field(default_factory=list)
+    empty_after: list[float]
+    empties: list[int]
+    moved: int
+    after: int
+    wins: list[list[int]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]]) -> Pairs:
+        """The pairs of these rows; what never came is ``None`` there."""
+        empty_after, empties, moved, after, wins = (list(column) for column in zip(*rows, strict=True))
+        return cls([finite(games) for games in empty_after], empties, sum(moved), sum(after), wins)
 
 
 class HexapawnResigns(Experiment):
@@ -97,39 +93,44 @@ class HexapawnResigns(Experiment):
         Parameter("games", "Games of each pair", default=200, low=50, high=500),
     )
 
-    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
-        n, n_games = settings["pairs"], settings["games"]
-        width = max(1, n_games // POINTS)
-        found = {}
-        for index, slug in enumerate(NAMES):
-            found[slug] = Pairs()
-            for number in range(n):
-                _play(slug, n_games, width, RandomSource(seed, number), found[slug])
-                progress(index * n + number + 1, len(NAMES) * n)
-        return Result(figures=_figures(found), charts=_charts(found, n_games, width), tables=(_table(found),))
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return len(NAMES) * settings["pairs"]
+
+    def part(self, settings: Mapping[str, int], seed: int, number: int) -> list[Any]:
+        rule, number = divmod(number, settings["pairs"])
+        return _play(list(NAMES)[rule], settings["games"], _width(settings), RandomSource(seed, number))
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        n, width = settings["pairs"], _width(settings)
+        pairs = {slug: Pairs.of(found[index * n : (index + 1) * n]) for index, slug in enumerate(NAMES)}
+        charts = _charts(pairs, settings["games"], width)
+        return Result(figures=_figures(pairs), charts=charts, tables=(_table(pairs),))
 
 
-def _play(slug: str, n_games: int, width: int, rng: RandomSource, pairs: Pairs) -> None:
-    """One pair of fresh machines, game by game."""
+def _width(settings: Mapping[str, int]) -> int:
+    """How many games make a block."""
+    return max(1, settings["games"] // POINTS)
+
+
+def _play(slug: str, n_games: int, width: int, rng: RandomSource) -> list[Any]:
+    """One pair of fresh machines, game by game: a row of :class:`Pairs`."""
     first, second = (
         Memory.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule)) for side in Side
     )
     opening = first.slots(int(first.table.node_box[0]))
-    empty_after, empties, n_moved = math.inf, 0, 0
+    empty_after, empties, n_moved, n_moved_after, n_after = math.inf, 0, 0, 0, 0
     wins = [0] * math.ceil(n_games / width)
     for game in range(n_games):
         wins[game // width] += train_against_machine(first, second, 1, rng, opponent_learns=True).wins
         moved = int(first.draws[opening].sum()) > n_moved
         n_moved += moved
         if math.isfinite(empty_after):
-            pairs.after += 1
-            pairs.moved += moved
+            n_after += 1
+            n_moved_after += moved
         if moved and not first.beads[opening].any():
             empties += 1
             empty_after = min(empty_after, game + 1)
-    pairs.empty_after.append(empty_after)
-    pairs.empties.append(empties)
-    pairs.wins.append(wins)
+    return [None if math.isinf(empty_after) else empty_after, empties, n_moved_after, n_after, wins]
 
 
 def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:

@@ -6,16 +6,17 @@ Sources: M. Gardner, "Mathematical Games", Scientific American, March 1962; the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Progress, Result, Table, Unit
+from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
 from learning.core.experiments.gardner import GAMES_REFERENCE, is_perfect
-from learning.core.experiments.intervals import median_interval, wilson, wilson_bands
+from learning.core.experiments.intervals import finite, median_interval, wilson, wilson_bands
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.base import Opponent
@@ -31,12 +32,22 @@ POINTS = 24
 
 @dataclass
 class Learners:
-    """What became of all machines of one scheme: rows are machines, columns are the marks of the curve."""
+    """What became of all machines of one scheme: rows are machines, columns are the marks of the curve.
 
-    perfect_after: list[float] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
-    wins: list[list[float]] = field(default_factory=list)
-    worst: list[list[float]] = field(default_factory=list)
+    Attributes:
+        perfect_after: games until a machine was perfect; infinite where it never was. ``losses`` until then, likewise.
+    """
+
+    perfect_after: list[float]
+    losses: list[float]
+    wins: list[list[float]]
+    worst: list[list[float]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]]) -> Learners:
+        """The machines of these rows; what never came is ``None`` there."""
+        perfect_after, losses, wins, worst = (list(column) for column in zip(*rows, strict=True))
+        return cls([finite(games) for games in perfect_after], [finite(games) for games in losses], wins, worst)
 
 
 class HexapawnRewards(Experiment):
@@ -77,22 +88,31 @@ class HexapawnRewards(Experiment):
         Parameter("games", "Games each of them plays", default=1000, low=50, high=2000),
     )
 
-    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
-        n, n_games = settings["machines"], settings["games"]
-        marks = sorted({math.ceil(n_games * (point / POINTS) ** 2) for point in range(POINTS + 1)})
-        found = []
-        for index, slug in enumerate(SCHEMES):
-            table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS[slug].rule)
-            learners = Learners()
-            for number in range(n):
-                _learn(table, marks, RandomSource(seed, number), learners)
-                progress(index * n + number + 1, len(SCHEMES) * n)
-            found.append(learners)
-        return Result(figures=_figures(found), charts=_charts(found, marks), tables=(_table(found, n_games),))
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return len(SCHEMES) * settings["machines"]
+
+    def part(self, settings: Mapping[str, int], seed: int, number: int) -> list[Any]:
+        scheme, number = divmod(number, settings["machines"])
+        table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS[SCHEMES[scheme]].rule)
+        return _learn(table, _marks(settings), RandomSource(seed, number))
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        n = settings["machines"]
+        learners = [Learners.of(found[index * n : (index + 1) * n]) for index in range(len(SCHEMES))]
+        return Result(
+            figures=_figures(learners),
+            charts=_charts(learners, _marks(settings)),
+            tables=(_table(learners, settings["games"]),),
+        )
 
 
-def _learn(table: BoxTable, marks: list[int], rng: RandomSource, learners: Learners) -> None:
-    """Train one machine to the last mark and note what it is worth at each."""
+def _marks(settings: Mapping[str, int]) -> list[int]:
+    """After how many games it is looked at what a machine is worth."""
+    return sorted({math.ceil(settings["games"] * (point / POINTS) ** 2) for point in range(POINTS + 1)})
+
+
+def _learn(table: BoxTable, marks: list[int], rng: RandomSource) -> list[Any]:
+    """Train one machine to the last mark and note what it is worth at each: a row of :class:`Learners`."""
     random: Opponent = OPPONENTS["random"]
     memory, games, losses = Memory.fresh(table), 0, 0
     full, perfect_after, losses_by_then = memory.beads > 0, math.inf, math.inf
@@ -108,10 +128,7 @@ def _learn(table: BoxTable, marks: list[int], rng: RandomSource, learners: Learn
                     losses_by_then = losses
         wins.append(against_opponent(memory, random).win)
         worst.append(1.0 if perfect_after <= games else worst_case(memory).win)
-    learners.perfect_after.append(perfect_after)
-    learners.losses.append(losses_by_then)
-    learners.wins.append(wins)
-    learners.worst.append(worst)
+    return [None if math.isinf(games) else games for games in (perfect_after, losses_by_then)] + [wins, worst]
 
 
 def _name(slug: str) -> str:

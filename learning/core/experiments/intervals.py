@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 Z = 1.959963984540054
 
 
+def finite(value: float | None) -> float:
+    """A number that was kept as JSON, where ``None`` stands for "not yet": ``math.inf``."""
+    return math.inf if value is None else value
+
+
 def wilson(k: float, n: int) -> tuple[float, float]:
     """The interval of a share of which ``k`` in ``n`` were seen."""
     p = k / n

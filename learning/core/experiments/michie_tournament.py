@@ -7,26 +7,16 @@ The Computer Journal 6 (1963). The good play of a person is ours to define: see 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.core.experiments.base import (
-    Chart,
-    Experiment,
-    Figure,
-    Line,
-    Parameter,
-    Progress,
-    Published,
-    Result,
-    Table,
-    Unit,
-)
+from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from learning.core.experiments.intervals import mean_interval, median_interval, wilson, wilson_bands
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
 from learning.core.kernels.random_source import RandomSource
@@ -62,6 +52,14 @@ class Tournaments:
 
     drawn: NDArray[np.float64]
     opening: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, held: Sequence[Any]) -> Tournaments:
+        """These tournaments: of each which games were drawn, and the beads of the first box before and after each."""
+        drawn, opening = (np.array(column, dtype=np.float64) for column in zip(*held, strict=True))
+        # The box may be empty after a game: it is filled again for the next, so until then it counts as equal thirds.
+        opening += (opening.sum(axis=2) == 0)[:, :, None]
+        return cls(drawn, opening / opening.sum(axis=2, keepdims=True))
 
     def steady(self) -> list[float]:
         """For each tournament the games before draws were steady; infinite where they never were."""
@@ -119,35 +117,29 @@ class MichieTournament(Experiment):
         Parameter("games", "Games of each tournament", default=220, low=20, high=500),
     )
 
-    def run(self, settings: Mapping[str, int], seed: int, progress: Progress) -> Result:
-        n, n_games = settings["tournaments"], settings["games"]
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return len(TEACHERS) * settings["tournaments"]
+
+    def part(self, settings: Mapping[str, int], seed: int, number: int) -> tuple[list[int], list[list[int]]]:
+        teacher, number = divmod(number, settings["tournaments"])
         table = boxes_compile(game_get(self.game), Side.FIRST, PRESETS["michie-1961"].rule)
-        held = []
-        for number, (_, teacher) in enumerate(TEACHERS):
+        return _hold(table, TEACHERS[teacher][1], settings["games"], RandomSource(seed, number))
 
-            def told(done: int, begun: int = number * n) -> None:
-                progress(begun + done, len(TEACHERS) * n)
-
-            held.append(_hold(table, teacher, n, n_games, seed, told))
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        n = settings["tournaments"]
+        held = [Tournaments.of(found[index * n : (index + 1) * n]) for index in range(len(TEACHERS))]
         return Result(figures=_figures(held[0]), charts=_charts(held), tables=(_table(held),))
 
 
-def _hold(
-    table: BoxTable, teacher: Opponent, n: int, n_games: int, seed: int, told: Callable[[int], None]
-) -> Tournaments:
-    """Hold ``n`` tournaments of fresh machines against one teacher."""
-    drawn, opening = np.zeros((n, n_games)), np.zeros((n, n_games + 1, len(OPENINGS)))
-    first_box = Memory.fresh(table).slots(int(table.node_box[0]))
-    for number in range(n):
-        memory, rng = Memory.fresh(table), RandomSource(seed, number)
-        opening[number, 0] = memory.beads[first_box]
-        for game in range(n_games):
-            drawn[number, game] = train(memory, teacher, 1, rng).draws
-            opening[number, game + 1] = memory.beads[first_box]
-        told(number + 1)
-    # The box may be empty after a game: it is filled again for the next, so until then it counts as equal thirds.
-    opening += (opening.sum(axis=2) == 0)[:, :, None]
-    return Tournaments(drawn, opening / opening.sum(axis=2, keepdims=True))
+def _hold(table: BoxTable, teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[list[int], list[list[int]]]:
+    """A tournament of a fresh machine: which games were drawn, the beads of its first box before and after each."""
+    memory = Memory.fresh(table)
+    first_box = memory.slots(int(table.node_box[0]))
+    drawn, opening = [], [memory.beads[first_box].tolist()]
+    for _ in range(n_games):
+        drawn.append(train(memory, teacher, 1, rng).draws)
+        opening.append(memory.beads[first_box].tolist())
+    return drawn, opening
 
 
 def _figures(held: Tournaments) -> tuple[Figure, ...]:

@@ -45,6 +45,16 @@ class RandomSource:
         source.words = (first, second)
         return source
 
+    @classmethod
+    def from_text(cls, text: str) -> RandomSource:
+        """The source that goes on from a state that :attr:`text` gave."""
+        return cls.from_words(*(int(word, 16) for word in text.split(":")))
+
+    @property
+    def text(self) -> str:
+        """The state, as it is stored: two hexadecimal words."""
+        return "{:016x}:{:016x}".format(*self.words)
+
     def word(self) -> int:
         """The next 64 random bits."""
         a, b = self.words

@@ -8,16 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from games.rules.base import Game, Side
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import (
-    BoxSet,
-    EmptyOpening,
-    FinalLoss,
-    FinalWin,
-    InitialBy,
-    OpenBoxes,
-    Rule,
-    WhenEmpty,
-)
+from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
 
 RuleT = TypeVar("RuleT", Rule, QRule)
 

@@ -157,11 +157,18 @@ class Values:
 
     Args:
         fetch: reads what is stored.
+        room: how many entries may be added to those that are stored; ``None`` for any number.
     """
 
-    def __init__(self, fetch: Fetch = lambda keys: {}) -> None:
+    def __init__(self, fetch: Fetch = lambda keys: {}, room: int | None = None) -> None:
         self._fetch = fetch
         self._values: dict[str, float] = {}
+        self._entries: set[str] = set()
+        self._room = room
+        self.n_new = 0
+        """How many entries were added."""
+        self.n_left_out = 0
+        """How often one was not, for want of room."""
         self.touched: dict[str, tuple[float, int]] = {}
         """The value before the first change, and how many changes there were, by key."""
 
@@ -171,6 +178,15 @@ class Values:
         if missing:
             found = self._fetch(missing)
             self._values.update((key, found.get(key, 0.0)) for key in missing)
+            self._entries.update(found)
+
+    def admits(self, key: str) -> bool:
+        """Whether the key's value may be set: it has an entry, or there is room for one more."""
+        self.need((key,))
+        if key in self._entries or self._room is None or self.n_new < self._room:
+            return True
+        self.n_left_out += 1
+        return False
 
     def __getitem__(self, key: str) -> float:
         if key not in self._values:
@@ -179,6 +195,9 @@ class Values:
 
     def __setitem__(self, key: str, value: float) -> None:
         before = self[key]
+        if key not in self._entries:
+            self._entries.add(key)
+            self.n_new += 1
         first, n = self.touched.get(key, (before, 0))
         self.touched[key] = first, n + 1
         self._values[key] = value
@@ -296,8 +315,10 @@ class QLearner:
         candidates = self.candidates(position)
         return Chosen(candidates, [one.move for one in candidates].index(move), explored=False)
 
-    def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep]:
+    def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep | None]:
         """Learn from a finished game: its own decisions in order of play; what became of each entry.
+
+        ``None`` for an entry that there was no room for: it goes on counting 0.
 
         ``Q(d) += rate · (r + discount · M − Q(d))``, where r is 1, 0 or −1 for the last decision and the step reward
         for all others, and M the greatest Q of all that could be played at the next decision, as it stands by then.
@@ -305,10 +326,13 @@ class QLearner:
         """
         if not self.learns:
             return []
-        rule, steps = self.rule, []
+        rule, steps = self.rule, list[ValueStep | None]()
         end = {Result.WIN: 1.0, Result.DRAW: 0.0, Result.LOSS: -1.0}[result]
         self.values.need(key for decision in decisions for key in decision.keys)
         for index, decision in enumerate(decisions):
+            if not self.values.admits(decision.key):
+                steps.append(None)
+                continue
             before = self.values[decision.key]
             is_last = index == len(decisions) - 1
             ahead = 0.0 if is_last else max(self.values[key] for key in decisions[index + 1].keys)

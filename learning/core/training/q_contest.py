@@ -28,6 +28,7 @@ class FrozenValues:
 
 
 QPlayer = FrozenValues | Opponent
+NO_GAMES = Contest(0, 0, 0, None)
 
 
 def contest_played(
@@ -37,10 +38,14 @@ def contest_played(
     n_games: int,
     rng: Random,
     goes_on: Callable[[Contest], bool] = lambda so_far: True,
+    so_far: Contest = NO_GAMES,
 ) -> Contest | None:
-    """Play ``n_games``; ``goes_on`` is asked after each with what has come of them so far. ``None``: it said no."""
-    tally, so_far = Tally(), Contest(0, 0, 0, None)
-    for _ in range(n_games):
+    """Play on to ``n_games``; ``goes_on`` is asked after each with what has come of them so far. ``None``: it said no.
+
+    ``so_far`` is what came of the games before, after which ``rng`` stands where it then stood.
+    """
+    tally = Tally(wins=so_far.first_wins, draws=so_far.draws, losses=so_far.second_wins)
+    for _ in range(tally.games, n_games):
         # What a game has read is not needed in the next one: few boards come again, and the many would fill the memory.
         movers = {Side.FIRST: _mover(game, first), Side.SECOND: _mover(game, second)}
         tally.add(game_played(game, movers, rng)[Side.FIRST])

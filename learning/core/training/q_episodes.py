@@ -49,6 +49,16 @@ class QMemory:
         """The chance of exploring, as it has become."""
         return self.machine.epsilon
 
+    @property
+    def n_new(self) -> int:
+        """How many entries were added."""
+        return self.machine.values.n_new
+
+    @property
+    def n_left_out(self) -> int:
+        """How often an entry was not added, for want of room."""
+        return self.machine.values.n_left_out
+
     def touched(self) -> list[TouchedValue]:
         """The entries that were learnt, by key."""
         values = self.machine.values

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from learning.models import Box, Value
-from learning.selectors_boxes import ledger_errors
-from learning.selectors_values import value_errors
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.values import value_errors, values_miscounted
 
 
 class Command(BaseCommand):
@@ -21,4 +21,6 @@ class Command(BaseCommand):
             raise CommandError(f"{len(wrong)} boxes do not add up, by id: {', '.join(map(str, wrong[:20]))}")
         if off := value_errors():
             raise CommandError(f"{len(off)} values do not add up, by id: {', '.join(map(str, off[:20]))}")
+        if miscounted := values_miscounted():
+            raise CommandError(f"Machines that do not have as many values as they say: {miscounted}")
         self.stdout.write(f"{Box.objects.count():,} boxes add up, and {Value.objects.count():,} values")

@@ -12,7 +12,8 @@ from games.exceptions import PlayError
 from games.rules.base import Side
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.core.machines.presets import PRESETS
-from learning.services import machine_import
+from learning.selectors.exchange import import_notes
+from learning.services.machines import machine_import
 
 
 class Command(BaseCommand):
@@ -39,7 +40,7 @@ class Command(BaseCommand):
             if owner is None:
                 raise CommandError(f"there is no account {options['owner']!r}")
         try:
-            machine = machine_import(
+            imported = machine_import(
                 user=owner,
                 content=_content(options["file"], None if options["any_size"] else MAX_BYTES + 1),
                 form=options["format"],
@@ -51,8 +52,11 @@ class Command(BaseCommand):
             )
         except PlayError as error:
             raise CommandError(str(error)) from None
+        machine = imported.machine
         holds = f"{machine.values.count():,} values" if machine.keeps_values else f"{machine.boxes.count():,} boxes"
         self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {holds}")
+        for note in import_notes(machine, imported.data, "name a preset with --preset"):
+            self.stdout.write(note)
 
 
 def _content(path: str, most: int | None) -> bytes:

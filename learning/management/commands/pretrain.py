@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand
 
 from learning.core.machines.registry import HOUSE
 from learning.management.progress import Progress
-from learning.runner import run_claim, run_execute
-from learning.services import house_machine_ensure
-from learning.services_experiments import experiments_prepare
+from learning.services.experiments import experiments_prepare
+from learning.services.house import house_machine_ensure
+from learning.workers.runs import run_claim, run_execute
 
 
 class Command(BaseCommand):

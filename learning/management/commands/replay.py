@@ -14,7 +14,7 @@ from learning.core.exchange.registry import MAX_BYTES, text_of
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import Rule
 from learning.core.training.replay import Pupil, RecordedGame, replay
-from learning.services import preset_rule
+from learning.services.machines import preset_rule
 
 
 class Command(BaseCommand):

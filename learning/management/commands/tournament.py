@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
 from learning.models import RunStatus, Tournament, TournamentFormat
-from learning.referee import tournament_play
-from learning.selectors_tournaments import tournament_view
-from learning.services_tournaments import MAX_RANDOM_SEED, tournament_start
+from learning.selectors.tournaments import tournament_whole
+from learning.services.tournaments import MAX_RANDOM_SEED, tournament_start
+from learning.workers.pairings import tournament_play
 
 
 class Command(BaseCommand):
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         tournament = Tournament.objects.select_related("owner").get(pk=tournament.pk)
         if tournament.status != RunStatus.FINISHED:
             raise CommandError(f"the tournament is {tournament.status}: {tournament.error}")
-        self._print(tournament_view(tournament), seed)
+        self._print(tournament_whole(tournament)[0], seed)
 
     def _print(self, view: dict[str, Any], seed: int) -> None:
         names = {entry["number"]: entry["name"] for entry in view["entries"]}

@@ -10,8 +10,8 @@ from django.db import transaction
 from games.exceptions import PlayError
 from learning.management.progress import Progress
 from learning.models import RunStatus, TrainingRun
-from learning.runner import run_claim, run_execute
-from learning.services import Stage, training_run_cancel, training_run_start
+from learning.services.runs import Stage, training_run_cancel, training_run_start
+from learning.workers.runs import run_claim, run_execute
 
 
 class Command(BaseCommand):

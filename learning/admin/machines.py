@@ -1,0 +1,159 @@
+"""Machines and boxes for the staff. Beads are history: nobody edits them by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+
+from games.admin import BoardMedia, ReadOnly, board_html
+from games.exceptions import PlayError
+from learning.admin.base import cause_link
+from learning.models import (
+    Box,
+    Machine,
+)
+from learning.selectors.boxes import box_history, slots_view
+from learning.services import machines as services
+from learning.services import runs as services_runs
+
+ACTION_GAMES = 10_000
+"""What a run started from the list of machines plays; other runs are started from a machine's page."""
+
+
+LATEST_CHANGES = 50
+
+
+@admin.register(Machine)
+class MachineAdmin(ReadOnly, admin.ModelAdmin):
+    """Machines. What a person may set can be edited; rule, game, side and totals are history."""
+
+    list_display = ("name", "slug", "game", "side", "preset", "owner", "learns", "n_games", "boxes_link")
+    list_filter = ("game", "side", "preset", "learns", "is_public")
+    list_select_related = ("owner",)
+    search_fields = ("slug__exact", "name")
+    fields = (
+        *(
+            "name",
+            "description",
+            "is_public",
+            "learns",
+            "slug",
+            "game",
+            "side",
+            "preset",
+            "rule",
+            "owner",
+            "copied_from",
+        ),
+        *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "boxes_link"),
+    )
+    readonly_fields = fields[4:]
+    show_full_result_count = False
+    actions = ("train",)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """Who may change machines may train them."""
+        return request.user.has_perm("learning.change_machine")
+
+    @admin.action(description=f"Train {ACTION_GAMES:,} games against a random player", permissions=["train"])
+    def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Start a training run for each."""
+        stages = [services_runs.Stage("random", ACTION_GAMES)]
+        for machine in queryset:
+            try:
+                services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages)
+            except PlayError as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Name, description, publishing and freezing may be changed."""
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:
+        """Through the service: the form's copy of the row is as old as the page it came from."""
+        services.machine_update(
+            user=request.user, machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data}
+        )
+
+    @admin.display(description="memory")
+    def boxes_link(self, machine: Machine) -> str:
+        """The machine's boxes, or its values."""
+        if machine.keeps_values:
+            url = f"{reverse('admin:learning_value_changelist')}?machine={machine.pk}"
+            return format_html('<a href="{}">values</a>', url)
+        url = f"{reverse('admin:learning_box_changelist')}?machine__id__exact={machine.pk}"
+        return format_html('<a href="{}">boxes</a>', url)
+
+
+class VisitedFilter(admin.SimpleListFilter):
+    """Boxes that a learning game has opened, or not."""
+
+    title = "visited"
+    parameter_name = "visited"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Yes and no."""
+        return [("yes", "yes"), ("no", "no")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Box]) -> QuerySet[Box]:
+        """Any slot drawn at least once."""
+        # Draws are never negative, so a box was visited when some slot is not 0.
+        never = Q(draws__contained_by=[0])
+        if self.value() == "yes":
+            return queryset.exclude(never)
+        return queryset.filter(never) if self.value() == "no" else queryset
+
+
+@admin.register(Box)
+class BoxAdmin(ReadOnly, admin.ModelAdmin):
+    """Boxes: the position drawn, the beads as bars."""
+
+    list_display = ("board", "machine", "move_number", "bars")
+    list_display_links = ("board",)
+    list_filter = (VisitedFilter, "move_number", ("machine", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("machine",)
+    search_fields = ("position__exact",)
+    fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "draws", "latest_changes")
+    readonly_fields = fields
+    list_per_page = 50
+    show_full_result_count = False
+
+    class Media(BoardMedia):
+        """Boards and bars."""
+
+    @admin.display(description="position", ordering="position")
+    def board(self, box: Box) -> str:
+        """The position, drawn."""
+        return board_html(box.machine.game, box.position)
+
+    @admin.display(description=f"latest {LATEST_CHANGES} changes")
+    def latest_changes(self, box: Box) -> str:
+        """The ledger of the box, newest first, each with its match or run."""
+        rows = [
+            (cause_link(change.lesson), change.deltas, change.after) for change in box_history(box)[:LATEST_CHANGES]
+        ]
+        return format_html(
+            "<table><tr><th>cause</th><th>change</th><th>after</th></tr>{}</table>",
+            format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+        )
+
+    @admin.display(description="beads")
+    def bars(self, box: Box) -> str:
+        """The beads of each slot as bars, with their numbers for those who cannot see them."""
+        cabinet = box.machine.cabinet
+        slots = slots_view(cabinet, cabinet.game.decode(box.position))
+        words = ", ".join(f"{slot['name']} {count}" for slot, count in zip(slots, box.beads, strict=True))
+        return format_html(
+            '<bead-bars data-beads="{}" data-slots="{}"></bead-bars> <span>{}</span>',
+            json.dumps(box.beads),
+            json.dumps(slots),
+            words,
+        )

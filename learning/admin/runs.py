@@ -1,0 +1,69 @@
+"""Lessons and training runs for the staff."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+
+from games.admin import ReadOnly
+from learning.admin.machines import LATEST_CHANGES
+from learning.models import (
+    Lesson,
+    TrainingRun,
+)
+from learning.services import runs as services_runs
+
+
+@admin.register(Lesson)
+class LessonAdmin(ReadOnly, admin.ModelAdmin):
+    """The ledger: what taught whom, and when."""
+
+    readonly_fields = ("value_changes",)
+
+    list_display = ("number", "machine", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
+    list_filter = ("kind", ("machine", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("machine", "match__room", "run")
+    show_full_result_count = False
+
+    @admin.display(description=f"first {LATEST_CHANGES} changes of values")
+    def value_changes(self, lesson: Lesson) -> str:
+        """Of a machine that keeps values, in the order in which they were learnt, each with its entry."""
+        changes = lesson.value_changes.select_related("entry").order_by("pk")[:LATEST_CHANGES]
+        rows = [
+            (reverse("admin:learning_value_change", args=[one.entry_id]), one.entry.key, one.before, one.after)
+            for one in changes
+        ]
+        return format_html(
+            "<table><tr><th>value</th><th>before</th><th>after</th></tr>{}</table>",
+            format_html_join("", '<tr><td><a href="{}">{}</a></td><td>{}</td><td>{}</td></tr>', rows),
+        )
+
+
+@admin.register(TrainingRun)
+class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
+    """Training runs and how far they are; those that go on can be stopped."""
+
+    list_display = ("machine", "status", "progress", "n_games", "seed", "started_by", "created_at")
+    list_filter = ("status",)
+    list_select_related = ("machine", "started_by")
+    show_full_result_count = False
+    actions = ("cancel",)
+
+    def has_train_permission(self, request: HttpRequest) -> bool:
+        """Who may change machines may stop their training."""
+        return request.user.has_perm("learning.change_machine")
+
+    @admin.display(description="done")
+    def progress(self, run: TrainingRun) -> str:
+        """How far it is, as a bar and in words."""
+        share = 100 * run.games_done // run.n_games
+        return format_html('<progress max="100" value="{}"></progress> {} %', share, share)
+
+    @admin.action(description="Stop the selected runs", permissions=["train"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[TrainingRun]) -> None:
+        """Ask each run to stop."""
+        stopped = [services_runs.training_run_stop(user=request.user, run_id=run.pk) for run in queryset]
+        self.message_user(request, f"{sum(stopped)} of {len(stopped)} were asked to stop; the others were over.")

@@ -1,0 +1,109 @@
+"""Values for the staff: by machine and by how a key begins, without counting them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.functional import cached_property
+from django.utils.html import format_html, format_html_join
+
+from games.admin import BoardMedia, ReadOnly, board_html
+from games.rules.romgon.pieces import side_of
+from games.rules.romgon.rules import Position
+from learning.access import row_id
+from learning.admin.base import cause_link
+from learning.admin.machines import LATEST_CHANGES
+from learning.core.machines.q_learning import entry_read
+from learning.models import (
+    Machine,
+    Value,
+)
+
+COUNTED_MOST = 10_000
+"""So many values can be paged through; who wants others narrows the list."""
+
+
+KEEPERS_SHOWN = 100
+
+
+class CappedPaginator(Paginator):
+    """Pages of the first :data:`COUNTED_MOST` rows, without counting the others, which may be millions."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are to page through."""
+        rows: Any = self.object_list
+        return int(rows[:COUNTED_MOST].count())
+
+
+class KeeperFilter(admin.SimpleListFilter):
+    """Machines that keep values; found by what they are, not by going through their values."""
+
+    title = "machine"
+    parameter_name = "machine"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        """The latest of them."""
+        keepers = Machine.objects.filter(side__isnull=True).order_by("-pk").values_list("pk", "name")
+        return [(pk, f"{name} ({pk})") for pk, name in keepers[:KEEPERS_SHOWN]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Value]) -> QuerySet[Value]:
+        """Its values."""
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        pk = row_id(chosen)
+        return queryset.none() if pk is None else queryset.filter(machine=pk)
+
+
+@admin.register(Value)
+class ValueAdmin(ReadOnly, admin.ModelAdmin):
+    """Values of machines that keep them: by machine and by how the key begins."""
+
+    list_display = ("key", "machine", "value", "start", "n_visits")
+    list_filter = (KeeperFilter,)
+    list_select_related = ("machine",)
+    ordering = ("machine", "key")
+    sortable_by = ()
+    search_fields = ("key__startswith",)
+    search_help_text = (
+        f"How the key begins, such as 0-0-1-1#. Choose a machine first. {COUNTED_MOST:,} are shown at most."
+    )
+    fields = ("machine", "key", "board", "value", "start", "n_visits", "latest_changes")
+    readonly_fields = fields
+    list_per_page = 50
+    paginator = CappedPaginator
+    show_full_result_count = False
+
+    class Media(BoardMedia):
+        """Boards."""
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Value], search_term: str
+    ) -> tuple[QuerySet[Value], bool]:
+        """Of one machine only: a search through all of them would read every row that there is."""
+        if search_term and KeeperFilter.parameter_name not in request.GET:
+            self.message_user(request, "Choose a machine, then search its values.", messages.WARNING)
+            return queryset.none(), False
+        return super().get_search_results(request, queryset, search_term)
+
+    @admin.display(description="position")
+    def board(self, entry: Value) -> str:
+        """The board of the entry, drawn."""
+        board, move = entry_read(entry.key)
+        position = Position(board, side_of(board[move.origin]))
+        return board_html(entry.machine.game, entry.machine.rules.encode(position))
+
+    @admin.display(description=f"latest {LATEST_CHANGES} changes")
+    def latest_changes(self, entry: Value) -> str:
+        """The ledger of the value, newest first, each with its match or run."""
+        changes = entry.changes.select_related("lesson__match__room", "lesson__run").order_by("-pk")
+        rows = [(cause_link(change.lesson), change.before, change.after) for change in changes[:LATEST_CHANGES]]
+        return format_html(
+            "<table><tr><th>cause</th><th>before</th><th>after</th></tr>{}</table>",
+            format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+        )

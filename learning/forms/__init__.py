@@ -1,0 +1,1 @@
+"""Forms of pages, a module a subject."""

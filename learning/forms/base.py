@@ -1,0 +1,29 @@
+"""What the forms of every subject share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+PLAIN = {
+    "required": "Please fill this in.",
+    "min_value": "At least %(limit_value)s, please.",
+    "max_value": "At most %(limit_value)s, please.",
+}
+"""What a field says when it is refused, in the words of the site."""
+
+
+class PlainForm(forms.Form):
+    """A form that refuses in plain words, and marks each field with what is wrong with it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            say_plainly(field)
+
+
+def say_plainly(field: forms.Field) -> None:
+    field.error_messages |= PLAIN
+    if isinstance(field, forms.IntegerField):
+        field.error_messages["invalid"] = "A number, please."

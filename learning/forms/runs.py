@@ -1,0 +1,67 @@
+"""Training runs: opponents in turn, and a seed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+
+from games.rules.base import Game
+from learning.core.opponents.registry import OPPONENTS
+from learning.forms.base import PlainForm
+from learning.models import Machine
+
+GAMES_TO_BEGIN_WITH = 10_000
+
+
+MAX_GAMES = 1_000_000_000
+
+
+MAX_STAGES = 20
+
+
+def seed_new() -> int:
+    """A seed for somebody who did not choose one; short enough to be copied by hand."""
+    return secrets.randbelow(1_000_000)
+
+
+def opponent_choices(game: Game[Any, Any]) -> list[tuple[str, str]]:
+    """The fixed opponents that can play a game."""
+    able = ((slug, opponent) for slug, opponent in OPPONENTS.items() if opponent.plays(game))
+    able = ((slug, opponent) for slug, opponent in able if not opponent.is_slow)
+    return [(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in able]
+
+
+class StageForm(PlainForm):
+    """So many games against one opponent."""
+
+    opponent = forms.ChoiceField(label="Against")
+    games = forms.IntegerField(
+        label="How many games", min_value=1, max_value=MAX_GAMES, initial=GAMES_TO_BEGIN_WITH, localize=False
+    )
+    learns = forms.BooleanField(label="That machine learns too", required=False)
+
+    def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fixed = opponent_choices(game)
+        others = [(str(machine.pk), machine.name) for machine in machines]
+        groups: list[Any] = [("Players that never learn", fixed)]
+        if others:
+            groups.append(("Machines of the other side" if game.takes_boxes else "Machines", others))
+        self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
+
+
+StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_STAGES, validate_min=True)
+
+
+class SeedForm(PlainForm):
+    """What else a run needs."""
+
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=(1 << 63) - 1,
+        help_text="The same seed and the same beads give the same games again.",
+    )

@@ -1,0 +1,41 @@
+"""The tables of learning, a module a subject; everybody imports them from here."""
+
+from learning.models.experiments import ExperimentPart, ExperimentRun
+from learning.models.jobs import Job, RunStatus, Turn
+from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
+from learning.models.live import Decision, Draw, MachineSeat
+from learning.models.machines import MACHINE_SIDES, SIDES, Box, Machine, NoneNegative, SameLength, Value, machine_slug
+from learning.models.runs import CurvePoint, RunStage, TrainingRun
+from learning.models.schedules import Schedule
+from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
+
+__all__ = [
+    "MACHINE_SIDES",
+    "SIDES",
+    "Box",
+    "Change",
+    "CurvePoint",
+    "Decision",
+    "Draw",
+    "ExperimentPart",
+    "ExperimentRun",
+    "Job",
+    "Lesson",
+    "LessonKind",
+    "Machine",
+    "MachineSeat",
+    "NoneNegative",
+    "Pairing",
+    "RunStage",
+    "RunStatus",
+    "SameLength",
+    "Schedule",
+    "Tournament",
+    "TournamentEntry",
+    "TournamentFormat",
+    "TrainingRun",
+    "Turn",
+    "Value",
+    "ValueChange",
+    "machine_slug",
+]

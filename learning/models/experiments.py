@@ -1,0 +1,73 @@
+"""Experiments that were asked for, and what they came to."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from learning.models.jobs import Job
+
+
+class ExperimentRun(Job):
+    """One experiment with its parameters and its seed: the same always comes to the same, so it is kept once.
+
+    What is asked for again is answered from here. ``edition`` is that of the experiment: what an older one came to is
+    not taken for the newer one's.
+    """
+
+    experiment = models.SlugField(max_length=40)
+    edition = models.PositiveSmallIntegerField()
+    parameters = models.JSONField(help_text="Every parameter with its value.")
+    seed = models.BigIntegerField()
+    progress = models.FloatField(default=0.0, help_text="0 to 1.")
+    result = models.JSONField(null=True, blank=True)
+    error = models.TextField(blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="experiment_runs"
+    )
+    guest = models.UUIDField(null=True, blank=True, editable=False)
+    cancel_requested = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="experiment_run_once", fields=["experiment", "edition", "seed", "parameters"]),
+            models.CheckConstraint(name="experiment_progress", condition=Q(progress__gte=0, progress__lte=1)),
+            models.CheckConstraint(
+                name="experiment_finished_is_known",
+                condition=Q(status="finished", result__isnull=False) | ~Q(status="finished") & Q(result__isnull=True),
+            ),
+        ]
+        indexes = [models.Index(fields=["status", "lease_until"], name="experiment_status_lease")]
+
+    def __str__(self) -> str:
+        return f"{self.experiment}, seed {self.seed}"
+
+    def get_absolute_url(self) -> str:
+        """The experiment's page, with this run's result."""
+        return f"{reverse('experiment', args=[self.experiment])}?run={self.pk}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it, unless it is asked for again."""
+        return self.finished_at is not None
+
+
+class ExperimentPart(models.Model):
+    """What a run came to in one turn, while it goes on: its parts from ``number`` on, put together at the end."""
+
+    run = models.ForeignKey(ExperimentRun, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField(help_text="0 for the first part of the experiment.")
+    found = models.JSONField(help_text="A list of what one part after the other came to.")
+
+    class Meta:
+        ordering = ["run_id", "number"]
+        constraints = [models.UniqueConstraint(name="experiment_part_once", fields=["run", "number"])]
+
+    def __str__(self) -> str:
+        return f"{self.run} from part {self.number} on"

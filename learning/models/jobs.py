@@ -1,0 +1,47 @@
+"""What every background job has in common."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class RunStatus(models.TextChoices):
+    """Where a background job stands."""
+
+    QUEUED = "queued", "waiting"
+    RUNNING = "running", "running"
+    FINISHED = "finished", "finished"
+    CANCELLED = "cancelled", "cancelled"
+    FAILED = "failed", "failed"
+
+
+class Job(models.Model):
+    """What every background job has in common: where it stands, and which worker has it (``jobs``)."""
+
+    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.QUEUED)
+    knocked_at = models.DateTimeField(default=timezone.now, editable=False)
+    lease_until = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Turn(models.Model):
+    """When jobs of a kind were last worked at for an account; guests and the house count as one."""
+
+    kind = models.SlugField(max_length=12)
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="turn_once", fields=["kind", "account"], nulls_distinct=False),
+        ]
+        indexes = [models.Index(fields=["kind", "last_at"], name="turn_kind_last")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.account_id}"

@@ -1,0 +1,95 @@
+"""The ledger of every bead and value: lessons with the changes they made.
+
+A box's beads are what it was laid out with plus the sum of its changes, always; whoever changes a bead holds the
+lock on the machine's row and writes the lesson in the same transaction. Several machines are locked in ascending
+order of id.
+"""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from games.models import Match
+from learning.models.machines import Box, Machine, NoneNegative, SameLength, Value
+from learning.models.runs import TrainingRun
+
+
+class LessonKind(models.TextChoices):
+    """What taught a machine."""
+
+    MATCH = "match", "a match ended"
+    REFILL = "refill", "an empty box was filled again during a match"
+    TRAINING = "training", "a chunk of a training run"
+
+
+class Lesson(models.Model):
+    """One entry of the ledger: a cause, and through its changes what became of the beads."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons")
+    number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson, without gaps.")
+    kind = models.CharField(max_length=8, choices=LessonKind)
+    match = models.ForeignKey(Match, null=True, blank=True, on_delete=models.PROTECT, related_name="lessons")
+    run = models.ForeignKey(
+        TrainingRun,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="lessons",
+        help_text="While it exists: it goes with the machine that was trained, and what its opponent learnt stays.",
+    )
+    n_wins = models.PositiveBigIntegerField(default=0)
+    n_draws = models.PositiveBigIntegerField(default=0)
+    n_losses = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="lesson_number_once", fields=["machine", "number"]),
+            # Learning from a match happens once, whatever arrives twice.
+            models.UniqueConstraint(
+                name="lesson_match_once", fields=["machine", "match"], condition=Q(kind=LessonKind.MATCH)
+            ),
+            models.CheckConstraint(
+                name="lesson_has_one_cause",
+                condition=Q(kind="training", match__isnull=True)
+                | Q(kind__in=["match", "refill"], run__isnull=True, match__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.machine} lesson {self.number}"
+
+
+class Change(models.Model):
+    """What a lesson did to one box: beads added to each slot (negative: taken), as applied, and the beads after."""
+
+    lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="changes")
+    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes")
+    ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
+    deltas = ArrayField(models.IntegerField())
+    after = ArrayField(models.IntegerField())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="change_after_not_negative", condition=NoneNegative("after")),
+            models.CheckConstraint(name="change_aligned", condition=SameLength("deltas", "after")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.box}: {self.deltas}"
+
+
+class ValueChange(models.Model):
+    """What a lesson did to one value. The changes of a value are a chain: each begins with what the one before left."""
+
+    lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="value_changes")
+    entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes")
+    ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
+    before = models.FloatField()
+    after = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.entry}: {self.before} to {self.after}"

@@ -1,0 +1,61 @@
+"""What machines do in live matches."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from games.models import Seat
+from learning.models.machines import Box, Machine
+
+
+class MachineSeat(models.Model):
+    """Which machine sits in a seat of a match, or has its seat taken over by a person."""
+
+    seat = models.OneToOneField(Seat, primary_key=True, on_delete=models.CASCADE, related_name="machine_seat")
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="machine_seats")
+
+    def __str__(self) -> str:
+        return f"{self.machine} in {self.seat.match}"
+
+
+class Draw(models.Model):
+    """A box opened in a live match: its beads before, and the slot drawn (none: the box was empty, it resigned)."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn")
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn")
+    ply = models.PositiveSmallIntegerField()
+    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="drawn")
+    slot = models.PositiveSmallIntegerField(null=True, blank=True)
+    beads = ArrayField(models.IntegerField())
+    refilled = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="draw_once", fields=["seat", "ply"])]
+        indexes = [models.Index(fields=["machine", "-id"], name="draw_machine_last")]
+
+    def __str__(self) -> str:
+        return f"{self.box}: slot {self.slot}"
+
+
+class Decision(models.Model):
+    """A choice of a machine that keeps values, in a live match: the values of all legal actions, and the one played."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="decisions")
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="decisions")
+    ply = models.PositiveSmallIntegerField()
+    key = models.CharField(max_length=700, help_text="Of the entry of the action played.")
+    chosen = models.PositiveSmallIntegerField(help_text="Its place among the legal actions, 0 for the first.")
+    values = ArrayField(models.FloatField(), help_text="Of every legal action, in canonical order, as they were.")
+    explored = models.BooleanField(help_text="Whether it tried anything, instead of what it thought best.")
+    epsilon = models.FloatField(help_text="How likely that was.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="decision_once", fields=["seat", "ply"]),
+            models.CheckConstraint(name="decision_epsilon", condition=Q(epsilon__gte=0, epsilon__lte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,210 @@
+"""Machines and what they hold: boxes of beads, or values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import BooleanField, F, Func, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from games.models import Room, new_code
+from games.rules.base import Game, Side
+from games.rules.registry import game_get
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import AnyRule, rule_read
+from learning.core.machines.rule import Rule
+from learning.exceptions import NoBoxesError
+
+SIDES = [(0, "plays first"), (1, "plays second")]
+
+
+MACHINE_SIDES = [(None, "plays either side"), *SIDES]
+
+
+class NoneNegative(Func):
+    """``0 <= ALL (array)``."""
+
+    template = "0 <= ALL (%(expressions)s)"
+    output_field = BooleanField()
+    arity = 1
+
+
+class SameLength(Func):
+    """Two arrays have the same number of elements."""
+
+    template = "cardinality(%(expressions)s)"
+    arg_joiner = ") = cardinality("
+    output_field = BooleanField()
+    arity = 2
+
+
+def machine_slug() -> str:
+    """A slug for a machine that nobody named."""
+    return f"m-{new_code()}"
+
+
+class Machine(models.Model):
+    """A learner: its own copy of a rule, the side it plays, and totals of what it has learnt from."""
+
+    slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
+    name = models.CharField(max_length=80)
+    description = models.TextField(blank=True, max_length=2000)
+    game = models.SlugField(max_length=40)
+    side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
+    preset = models.SlugField(max_length=40, blank=True, help_text="The preset its rule was copied from.")
+    rule = models.JSONField()
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="machines"
+    )
+    is_public = models.BooleanField(default=True)
+    learns = models.BooleanField(default=True, help_text="A frozen machine plays and does not learn.")
+    copied_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="copies")
+    room = models.ForeignKey(
+        Room,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="fresh_machines",
+        help_text="The room a fresh copy was made for.",
+    )
+    epsilon = models.FloatField(
+        null=True, blank=True, help_text="Of a machine that keeps values: how often it tries anything."
+    )
+    n_values = models.PositiveBigIntegerField(
+        default=0, help_text="Of a machine that keeps values: how many. Counting a million takes too long."
+    )
+    n_lessons = models.PositiveBigIntegerField(default=0)
+    n_games = models.PositiveBigIntegerField(default=0)
+    n_wins = models.PositiveBigIntegerField(default=0)
+    n_draws = models.PositiveBigIntegerField(default=0)
+    n_losses = models.PositiveBigIntegerField(default=0)
+    n_removed = models.PositiveBigIntegerField(default=0, help_text="Slots taken out of play so far.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            # A machine that keeps boxes plays one side for good, one that keeps values plays either and explores.
+            models.CheckConstraint(
+                name="machine_side",
+                condition=Q(side__isnull=False, side__lte=1, epsilon__isnull=True)
+                | Q(side__isnull=True, epsilon__isnull=False, epsilon__gte=0, epsilon__lte=1),
+            ),
+            models.CheckConstraint(
+                name="machine_games_add_up",
+                condition=Q(n_games=F("n_wins") + F("n_draws") + F("n_losses")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The machine's page."""
+        return reverse("machine", args=[self.pk])
+
+    @property
+    def audience(self) -> list[int] | None:
+        """The accounts that may see it, the staff apart; ``None``: everybody. What ``access.may_see`` decides by."""
+        if self.is_public:
+            return None
+        return [] if self.owner_id is None else [self.owner_id]
+
+    @property
+    def rules(self) -> Game[Any, Any]:
+        """The rules of the machine's game."""
+        return game_get(self.game)
+
+    @cached_property
+    def any_rule(self) -> AnyRule:
+        """The machine's own copy of its rule, of whatever kind."""
+        return rule_read(self.rule)
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether it is a machine that keeps values instead of boxes with beads."""
+        return isinstance(self.any_rule, QRule)
+
+    @property
+    def learning_rule(self) -> Rule:
+        """The machine's own copy of its rule, of a machine that keeps boxes.
+
+        Raises:
+            NoBoxesError: it keeps values.
+        """
+        if not isinstance(self.any_rule, Rule):
+            raise NoBoxesError(f"{self.name} has no boxes: it keeps a value for every move it has tried.")
+        return self.any_rule
+
+    @cached_property
+    def cabinet(self) -> Cabinet:
+        """Which boxes the machine has, and what its beads stand for.
+
+        Raises:
+            NoBoxesError: it keeps values.
+        """
+        rule = self.learning_rule
+        assert self.side is not None, "whoever has boxes plays one side"
+        return Cabinet(self.rules, Side(self.side), rule)
+
+    @property
+    def level(self) -> int:
+        """HexapawnRL's measure of experience."""
+        return 1 + self.n_removed
+
+
+class Box(models.Model):
+    """A matchbox: a canonical position and, per slot, its beads. One row a box (docs/decisions/0020-ledger.md)."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="boxes")
+    position = models.CharField(max_length=100)
+    ply = models.PositiveSmallIntegerField()
+    move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 1 for its first move.")
+    start = ArrayField(models.IntegerField(), help_text="Beads it was laid out with; differs from the rule in a copy.")
+    beads = ArrayField(models.IntegerField())
+    draws = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
+
+    class Meta:
+        verbose_name_plural = "boxes"
+        constraints = [
+            models.UniqueConstraint(name="box_once", fields=["machine", "position"]),
+            models.CheckConstraint(name="box_move_number_counts_from_one", condition=Q(move_number__gte=1)),
+            models.CheckConstraint(name="box_beads_not_negative", condition=NoneNegative("beads")),
+            models.CheckConstraint(name="box_start_not_negative", condition=NoneNegative("start")),
+            models.CheckConstraint(name="box_draws_not_negative", condition=NoneNegative("draws")),
+            models.CheckConstraint(name="box_beads_aligned", condition=SameLength("beads", "start")),
+            models.CheckConstraint(name="box_draws_aligned", condition=SameLength("draws", "start")),
+        ]
+
+    def __str__(self) -> str:
+        return self.position
+
+    def get_absolute_url(self) -> str:
+        """The box's page."""
+        return reverse("box", args=[self.machine_id, self.position])
+
+
+class Value(models.Model):
+    """An entry of the table of a machine that keeps values: what an action on a board is worth to it.
+
+    Only what was learnt has a row; everything else is 0. Rows are many, and a move reads those of its own actions.
+    """
+
+    # No index of its own: while nothing is known of the table's statistics the planner would rather take that one, and
+    # read every entry of the machine. ``value_once`` does both.
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values", db_index=False)
+    key = models.CharField(max_length=700, help_text="Action and pieces, as docs/rules/romgon.md writes them.")
+    start = models.FloatField(default=0, help_text="Where its ledger begins; not 0 in a copy.")
+    value = models.FloatField()
+    n_visits = models.PositiveBigIntegerField(default=0, help_text="How often it was learnt.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="value_once", fields=["machine", "key"])]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,48 @@
+"""Training runs that start again and again."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
+
+from learning.models.machines import Machine
+from learning.models.runs import TrainingRun
+
+
+class Schedule(models.Model):
+    """A training run that starts again and again. When, and whether it rests, is in the periodic task underneath.
+
+    ``next_at`` is the truth about what is due: beat only knocks, so a knock that comes twice, or ten that waited for a
+    worker, start one run (``services.schedules.schedule_fire``).
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules")
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="schedules")
+    stages = models.JSONField(help_text="A list of opponent, games and learns, as in a run.")
+    seed = models.BigIntegerField(null=True, blank=True, help_text="Empty: a fresh one for each run.")
+    # Not "schedule": beat reads that name of a periodic task.
+    task = models.OneToOneField(PeriodicTask, on_delete=models.CASCADE, related_name="training_schedule")
+    next_at = models.DateTimeField()
+    n_fired = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True, blank=True)
+    last_run = models.ForeignKey(TrainingRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    note = models.CharField(max_length=300, blank=True, help_text="Why the last time started no run.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["next_at"], name="schedule_next_at")]
+
+    def __str__(self) -> str:
+        return f"schedule {self.pk} of {self.machine}"
+
+    def get_absolute_url(self) -> str:
+        """The schedule's page."""
+        return reverse("schedule", args=[self.pk])
+
+    @property
+    def n_games(self) -> int:
+        """Games of each run."""
+        return sum(stage["games"] for stage in self.stages)

@@ -1,0 +1,137 @@
+"""Tournaments, who takes part, and their pairings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from games.rules.base import Game
+from games.rules.registry import game_get
+from learning.models.jobs import Job, RunStatus
+from learning.models.machines import SIDES, Machine
+
+
+class TournamentFormat(models.TextChoices):
+    """Who meets whom."""
+
+    ROUND_ROBIN = "round-robin", "everybody against everybody"
+    SWISS = "swiss", "Swiss: equals meet equals"
+
+
+class Tournament(models.Model):
+    """Machines and fixed opponents against each other. Nobody learns: every machine plays as it was at the start."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
+    )
+    name = models.CharField(max_length=80)
+    game = models.SlugField(max_length=40)
+    format = models.CharField(max_length=11, choices=TournamentFormat)
+    n_games = models.PositiveIntegerField(help_text="Of each pairing.")
+    n_rounds = models.PositiveSmallIntegerField(help_text="A round robin has one.")
+    round = models.PositiveSmallIntegerField(default=1, help_text="The one that is played.")
+    seed = models.BigIntegerField()
+    is_public = models.BooleanField(help_text="Whether all its machines are.")
+    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.RUNNING)
+    version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="tournament_has_games", condition=Q(n_games__gte=1)),
+            models.CheckConstraint(name="tournament_round", condition=Q(round__gte=1, round__lte=F("n_rounds"))),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The tournament's page."""
+        return reverse("tournament", args=[self.pk])
+
+    @property
+    def rules(self) -> Game[Any, Any]:
+        """The rules of the game that is played."""
+        return game_get(self.game)
+
+
+class TournamentEntry(models.Model):
+    """Who takes part. Of a machine, side, rule and beads are those of the moment the tournament began.
+
+    Values can be a million, so they are not copied: ``n_lessons`` says up to where the machine's ledger counts.
+    """
+
+    tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="entries")
+    number = models.PositiveSmallIntegerField(help_text="0 for the first.")
+    name = models.CharField(max_length=80)
+    opponent = models.SlugField(max_length=40, blank=True, help_text="A fixed opponent; empty for a machine.")
+    machine = models.ForeignKey(
+        Machine, null=True, blank=True, on_delete=models.SET_NULL, related_name="entries", help_text="While it exists."
+    )
+    side = models.PositiveSmallIntegerField(null=True, blank=True, choices=SIDES, help_text="Empty: plays both.")
+    rule = models.JSONField(null=True, blank=True)
+    beads = models.JSONField(null=True, blank=True, help_text="Of every box, by position.")
+    epsilon = models.FloatField(null=True, blank=True, help_text="Of a machine that keeps values.")
+    n_lessons = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Of a machine that keeps values: it plays with what it knew after so many."
+    )
+
+    class Meta:
+        ordering = ["tournament_id", "number"]
+        verbose_name_plural = "tournament entries"
+        constraints = [
+            models.UniqueConstraint(name="entry_once", fields=["tournament", "number"]),
+            models.CheckConstraint(
+                name="entry_is_machine_or_opponent",
+                condition=Q(opponent="", rule__isnull=False)
+                & (
+                    Q(side__isnull=False, beads__isnull=False, epsilon__isnull=True, n_lessons__isnull=True)
+                    | Q(side__isnull=True, beads__isnull=True, epsilon__isnull=False, n_lessons__isnull=False)
+                )
+                | ~Q(opponent="")
+                & Q(machine__isnull=True, side__isnull=True, rule__isnull=True, beads__isnull=True)
+                & Q(epsilon__isnull=True, n_lessons__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Pairing(Job):
+    """So many games between two entries, one task: its games follow from the tournament's seed and its number."""
+
+    tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
+    number = models.PositiveIntegerField(help_text="0 for the first; the stream of its random source.")
+    round = models.PositiveSmallIntegerField()
+    first = models.ForeignKey(TournamentEntry, on_delete=models.CASCADE, related_name="pairings_as_first")
+    second = models.ForeignKey(TournamentEntry, on_delete=models.CASCADE, related_name="pairings_as_second")
+    random_state = models.CharField(
+        max_length=33, blank=True, editable=False, help_text="After the games played so far. Two words, hexadecimal."
+    )
+    n_first_wins = models.PositiveIntegerField(default=0)
+    n_draws = models.PositiveIntegerField(default=0)
+    n_second_wins = models.PositiveIntegerField(default=0)
+    expected = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Exact chances: first wins, draw, second wins. Empty where the game is too large to work them out.",
+    )
+
+    class Meta:
+        ordering = ["tournament_id", "number"]
+        constraints = [
+            models.UniqueConstraint(name="pairing_once", fields=["tournament", "number"]),
+            models.CheckConstraint(name="pairing_of_two", condition=~Q(first=F("second"))),
+        ]
+        indexes = [models.Index(fields=["status", "lease_until"], name="pairing_status_lease")]
+
+    def __str__(self) -> str:
+        return f"pairing {self.number} of {self.tournament}"

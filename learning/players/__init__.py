@@ -1,0 +1,1 @@
+"""The seats of live matches that machines and opponents take."""

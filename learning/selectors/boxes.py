@@ -1,0 +1,326 @@
+"""Reads of boxes: how they look, what they held and hold, and why a machine moves as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from games.rules.errors import InvalidPositionError
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Menace
+from learning.core.machines.printed_set import printed_set
+from learning.core.training.tables import boxes_compile
+from learning.exceptions import BoxNotFoundError
+from learning.models import Box, Change, Draw, Machine
+from learning.selectors.strength import visit_probabilities
+
+GARDNERS = ("gardner-her", "gardner-her-reward")
+SHOWN_MOST = 20_000
+"""So many boxes hang on a page: all of any game that can be listed."""
+FEW_BOXES = 100
+"""A set of drawings is shown for machines of at most so many boxes."""
+
+
+def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
+    """What changes about a box."""
+    return {"position": position, "beads": beads, "draws": draws}
+
+
+def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
+    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for."""
+    game = cabinet.game
+    view = []
+    for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
+        bead = game.bead(box_position, printed)
+        view.append(
+            {
+                "colour": bead.colour,
+                "mark": bead.mark,
+                "name": game.describe_move(printed),
+                "printed": game.format_move(printed),
+                "moves": [game.format_move(move) for move in members],
+            }
+        )
+    return view
+
+
+def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
+    """A box as the wall and its own page draw it."""
+    position = cabinet.game.decode(box.position)
+    return {
+        **box_state(box.position, box.beads, box.draws),
+        "board": list(cabinet.game.pieces(position)),
+        "move_number": box.move_number,
+        "ply": box.ply,
+        "slots": slots_view(cabinet, position),
+        "url": f"/machines/{box.machine_id}/boxes/{box.position}",
+    }
+
+
+def box_wall(machine: Machine) -> dict[str, Any]:
+    """The boxes of a machine in order of play, :data:`SHOWN_MOST` at most, packed: what many share is said once.
+
+    So 10,000 are a short page too.
+    """
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "move_number", "ply", "start", "beads", "draws"
+        )[:SHOWN_MOST]
+    )
+    cabinet = machine.cabinet
+    if cabinet.game.enumerable:
+        printed, slots, pieces = _printed_all(cabinet)
+    else:
+        printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
+    return {"slots": slots, "pieces": pieces, "boxes": [(*row, *printed[row[0]]) for row in rows]}
+
+
+def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
+    """How many boxes a machine has, and how many beads lie in them; a query only if the wall may not hold all."""
+    shown = wall["boxes"]
+    if len(shown) < SHOWN_MOST:
+        return len(shown), sum(sum(beads) for _, _, _, _, beads, *_ in shown)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), coalesce(sum((SELECT sum(n) FROM unnest(beads) AS n)), 0)::bigint"
+            " FROM learning_box WHERE machine_id = %s",
+            [machine.pk],
+        )
+        n_boxes, n_beads = cursor.fetchone()
+        return n_boxes, n_beads
+
+
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """The wall, and how likely a game against random play is to open each box (``None`` where nobody knows)."""
+    wall, visits = box_wall(machine), visit_probabilities(machine)
+    return {
+        **wall,
+        "boxes": [(*row, None if visits is None else visits.get(row[0], 0.0)) for row in wall["boxes"]],
+    }
+
+
+def has_drawings(machine: Machine) -> bool:
+    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his and of that size."""
+    return machine.preset in GARDNERS and machine.rules.enumerable and machine.boxes.count() <= FEW_BOXES
+
+
+def drawings_view(machine: Machine) -> list[dict[str, Any]]:
+    """Every box as Gardner drew it, once or as a pair of mirror images, in order of play.
+
+    Raises:
+        BoxNotFoundError: the machine is not after his.
+    """
+    if not has_drawings(machine):
+        raise BoxNotFoundError(f"Gardner made no drawings for a machine like {machine.name}.")
+    cabinet = machine.cabinet
+    game = cabinet.game
+    groups: dict[str, dict[str, Any]] = {}
+    for position in printed_set(cabinet):
+        printed = cabinet.box_position(position)
+        key = game.encode(printed)
+        group = groups.setdefault(
+            key,
+            {
+                "box": key,
+                "move_number": cabinet.move_number(printed) + 1,
+                "url": f"/machines/{machine.pk}/boxes/{key}",
+                "drawings": [],
+            },
+        )
+        slots = zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)
+        group["drawings"].append(
+            {
+                "position": game.encode(position),
+                "board": list(game.pieces(position)),
+                "slots": [{**slot, "moves": [game.format_move(move) for move in moves]} for slot, moves in slots],
+            }
+        )
+    return sorted(groups.values(), key=lambda group: (group["move_number"], group["box"]))
+
+
+Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
+
+
+@lru_cache(maxsize=32)
+def _printed_all(cabinet: Cabinet) -> Printed:
+    return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
+
+
+def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
+    """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
+    slots: dict[str, int] = {}
+    pieces: dict[str | None, int] = {}
+    views: list[Any] = []
+    printed = {}
+    for key in keys:
+        position = cabinet.game.decode(key)
+        places = []
+        for view in slots_view(cabinet, position):
+            name = repr(view)
+            if name not in slots:
+                slots[name] = len(views)
+                views.append(view)
+            places.append(slots[name])
+        board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
+        printed[key] = (board, places)
+    return printed, views, list(pieces)
+
+
+def box_get(machine: Machine, text: str) -> Box:
+    """The box opened in a position, given in any orientation.
+
+    Raises:
+        BoxNotFoundError: the text is no position, or the machine has no box there.
+    """
+    cabinet = machine.cabinet
+    try:
+        position = cabinet.game.decode_as(text, cabinet.side)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    key = cabinet.game.encode(cabinet.box_position(position))
+    box = machine.boxes.filter(position=key).first()
+    if box is None:
+        raise BoxNotFoundError(f"{machine.name} has no box for {text!r}.")
+    return box
+
+
+def why_view(machine: Machine, text: str) -> dict[str, Any]:
+    """Why the machine would play what it would play in a position, given in any orientation.
+
+    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
+    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
+
+    Raises:
+        BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
+    """
+    cabinet = machine.cabinet
+    game = cabinet.game
+    try:
+        position = game.decode_as(text, cabinet.side)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    if game.is_terminal(position):
+        raise BoxNotFoundError("The game is over there: nobody has to choose.")
+    if game.side_to_move(position) != machine.side:
+        raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
+    printed = cabinet.box_position(position)
+    key = game.encode(printed)
+    box = machine.boxes.filter(position=key).first()
+    has_box = cabinet.has_box(position)
+    beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
+    menace = Menace(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    policy = menace.policy(position)
+    placement = cabinet.placement(position)
+    slots = slots_view(cabinet, printed)
+    moves = []
+    for move, probability in policy.items():
+        there = game.transform_move(move, game.inverse(placement))
+        slot = cabinet.slot_of(printed, there) if has_box else None
+        moves.append(
+            {
+                "move": game.format_move(move),
+                "name": game.describe_move(move),
+                "cells": list(game.path(move)),
+                "slot": slot,
+                "colour": None if slot is None else slots[slot]["colour"],
+                "mark": None if slot is None else slots[slot]["mark"],
+                "beads": None if slot is None else beads[slot],
+                "probability": probability,
+            }
+        )
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "box": None if box is None else box_view(cabinet, box),
+        "box_position": key if has_box else None,
+        "forced": not has_box,
+        "resigns": not any(policy.values()),
+        "moves": moves,
+    }
+
+
+def explore_view(machine: Machine, text: str) -> dict[str, Any]:
+    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game = machine.rules
+    try:
+        position = game.decode_as(text, machine.cabinet.side)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    outcome, side = game.outcome(position), game.side_to_move(position)
+    cells = game.layout.cells
+    moves = [
+        {
+            "move": game.format_move(move),
+            "name": game.describe_move(move),
+            "path": [cells[cell].id for cell in game.path(move)],
+            "next": game.encode(game.apply(position, move)),
+        }
+        for move in game.legal_moves(position)
+    ]
+    over = None
+    if outcome is not None:
+        who = "Nobody wins" if outcome.winner is None else f"{game.layout.role_names[outcome.winner].capitalize()} win"
+        over = f"{who}: {game.reasons[outcome.termination]}."
+    is_its_turn = outcome is None and side == machine.side
+    return {
+        "position": text,
+        "board": list(game.pieces(position)),
+        "role": game.layout.roles[side],
+        "over": over,
+        "moves": moves,
+        "why": why_view(machine, text) if is_its_turn else None,
+    }
+
+
+def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
+    """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
+
+    One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
+    ids of a box's changes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_box box LEFT JOIN LATERAL ("
+            " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
+            " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
+            " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
+            ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
+            [machine.pk, lesson_number, machine.pk, SHOWN_MOST],
+        )
+        return dict(cursor.fetchall())
+
+
+def box_history(box: Box) -> QuerySet[Change]:
+    """Every change of a box, newest first, with its lesson and cause."""
+    return box.changes.select_related("lesson__match__room").order_by("-lesson__number", "-pk")
+
+
+def ledger_errors() -> list[int]:
+    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
+            " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
+            " WHERE box_id = box.id) AS change ON true"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads GROUP BY box.id ORDER BY box.id"
+        )
+        return [box_id for (box_id,) in cursor.fetchall()]
+
+
+def draw_last(machine: Machine) -> dict[str, Any] | None:
+    """The bead drawn last in a live match."""
+    draw = Draw.objects.filter(machine=machine, slot__isnull=False).select_related("box").order_by("-pk").first()
+    return None if draw is None else {"position": draw.box.position, "slot": draw.slot}

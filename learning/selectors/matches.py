@@ -1,0 +1,230 @@
+"""Reads of a match: what the machines in it drew and learnt, and how it ended, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from games.models import Match, Seat
+from games.selectors import reason_of
+from learning.core.machines.boxes import Cabinet
+from learning.core.machines.menace import Result
+from learning.core.machines.rule import Rule
+from learning.models import Change, Draw, LessonKind, Machine
+from learning.selectors.boxes import slots_view
+from learning.selectors.machines import machine_brief, machine_in
+
+
+def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
+    machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+    draws = list(Draw.objects.filter(seat__in=seats).select_related("box").order_by("ply"))
+    if not machines or not (draws or match.is_over):
+        return None
+    game = match.room.rules
+    plies = {ply.number: ply for ply in match.plies.all()}
+    before = {ply.number + 1: ply.position for ply in plies.values()}
+    before[0] = game.encode(game.initial_position())
+    by_id = {seat.pk: seat for seat in seats}
+    views = []
+    for draw in draws:
+        draw.seat = by_id[draw.seat_id]
+        played = plies.get(draw.ply) if draw.slot is not None else None
+        position = game.decode(before[draw.ply])
+        views.append(_draw_view(machines[draw.machine_id].cabinet, draw, position, played.move if played else None))
+    last = draws[-1] if draws else None
+    # Where nothing was drawn yet, the match ended before the machine's first move.
+    seat = last.seat if last else next(seat for seat in seats if machine_in(seat) is not None)
+    machine = machines[last.machine_id] if last else next(iter(machines.values()))
+    insight: dict[str, Any] = {
+        "role": game.layout.roles[seat.side],
+        "machine": machine_brief(machine),
+        "box": last.box.position if last else None,
+        "beads_before": last.beads if last else None,
+        "slot": last.slot if last else None,
+        "draws": views,
+        "lesson": None,
+        "lessons": [],
+        "changes": [],
+    }
+    if match.is_over:
+        sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
+        insight["changes"] = _changes_view(match, machines, sides)
+        insight["lessons"] = _lessons_view(match, machines, sides, insight["changes"])
+        lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
+        insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
+    return insight
+
+
+def insight_told(insight: dict[str, Any], machines: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """``learning`` of a room's state for who may see only these machines (by role): as if no other had sat there.
+
+    ``None`` where it would be, had the others not drawn. What a machine that keeps values thought is told of the last
+    decision alone, so of another's there is nothing to tell.
+    """
+
+    def own(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [line for line in lines if line["role"] in machines]
+
+    draws, lessons, values = own(insight["draws"]), own(insight["lessons"]), insight.get("values")
+    if values is not None:
+        thought = values["thought"]
+        values = {
+            "thought": thought if thought is not None and thought["role"] in machines else None,
+            "plies": own(values["plies"]),
+            "changes": own(values["changes"]),
+        }
+    decided = draws or (values["plies"] if values else [])
+    if not decided and not lessons:
+        return None
+    role = (decided[-1:] or lessons[:1])[0]["role"]
+    last = draws[-1] if draws else None
+    lesson = next((one for one in lessons if one["role"] == role), None)
+    told = {
+        **insight,
+        "role": role,
+        "machine": machines[role],
+        "box": last["box"]["position"] if last else None,
+        "beads_before": [slot["beads"] for slot in last["slots"]] if last else None,
+        "slot": last["slot"] if last else None,
+        "draws": draws,
+        "lesson": lesson and {key: lesson[key] for key in ("result", "sentence")},
+        "lessons": lessons,
+        "changes": own(insight["changes"]),
+    }
+    return told if values is None else {**told, "values": values}
+
+
+def _lessons_view(
+    match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the match was for each machine, in order of side."""
+    roles = match.room.rules.layout.roles
+    learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    view = []
+    for pk in sorted(sides, key=lambda pk: sides[pk]):
+        machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
+        deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
+        sentence = lesson_sentence(machine.name, result, deltas, learnt=pk in learnt)
+        view.append(
+            {"role": role, "machine": machine_brief(machine), "result": result.name.lower(), "sentence": sentence}
+        )
+    return view
+
+
+def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> dict[str, Any]:
+    game = cabinet.game
+    printed = game.decode(draw.box.position)
+    placement = cabinet.placement(position)
+    total = sum(draw.beads)
+    by_hand = draw.seat.is_human
+    # An empty box that played all the same played anything that is allowed.
+    anything = total == 0 and draw.slot is not None and not by_hand
+    moves_of_slots = cabinet.slot_moves(position)
+    n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
+    slots = []
+    for index, (view, moves) in enumerate(zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)):
+        slots.append(
+            {
+                **view,
+                "slot": index,
+                "moves": [game.format_move(m) for m in moves],
+                "beads": draw.beads[index],
+                "probability": _chance(draw.beads[index], total, moves, n_ways, cabinet.rule, anything=anything),
+            }
+        )
+    return {
+        "ply": draw.ply,
+        "role": game.layout.roles[draw.seat.side],
+        "box": {
+            "position": draw.box.position,
+            "board": list(game.pieces(printed)),
+            "move_number": draw.box.move_number,
+            "url": f"/machines/{draw.machine_id}/boxes/{draw.box.position}",
+        },
+        "symmetry": {
+            "name": placement.name,
+            "quarter_turns": placement.quarter_turns,
+            "mirrored": placement.mirrored,
+        },
+        "slots": slots,
+        "slot": draw.slot,
+        "move": move,
+        "resigned": draw.slot is None,
+        "refilled": draw.refilled,
+        "anything": anything,
+        "by_hand": by_hand,
+    }
+
+
+def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: Rule, *, anything: bool) -> float:
+    """The chance that a slot was drawn with."""
+    if anything:
+        return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
+    return beads / total if total else 0.0
+
+
+def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, int]) -> list[dict[str, Any]]:
+    """Every bead that the match added or removed, refills included, in order of play."""
+    changes = (
+        Change.objects.filter(lesson__match=match, lesson__machine__in=machines)
+        .select_related("box", "lesson")
+        .order_by("ply", "lesson__number", "pk")
+    )
+    roles = match.room.rules.layout.roles
+    view = []
+    for change in changes:
+        cabinet = machines[change.box.machine_id].cabinet
+        slots = slots_view(cabinet, cabinet.game.decode(change.box.position))
+        for slot, (delta, after) in enumerate(zip(change.deltas, change.after, strict=True)):
+            if delta:
+                view.append(
+                    {
+                        "ply": change.ply,
+                        "role": roles[sides[change.box.machine_id]],
+                        "box": change.box.position,
+                        "slot": slot,
+                        "delta": delta,
+                        "before": after - delta,
+                        "after": after,
+                        "colour": slots[slot]["colour"],
+                        "mark": slots[slot]["mark"],
+                        "name": slots[slot]["name"],
+                        "refill": change.lesson.kind == LessonKind.REFILL,
+                    }
+                )
+    return view
+
+
+def _result(match: Match, side: int) -> Result:
+    if match.winner is None:
+        return Result.DRAW
+    return Result.WIN if match.winner == side else Result.LOSS
+
+
+def lesson_sentence(name: str, result: Result, deltas: Sequence[int], *, learnt: bool) -> str:
+    """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
+    ended = {Result.WIN: "won", Result.DRAW: "drew", Result.LOSS: "lost"}[result]
+    if not learnt:
+        return f"{name} {ended}. It is frozen, so its beads stay as they are."
+    if not deltas:
+        return f"{name} {ended}. Its beads stay as they are."
+    if len(set(deltas)) > 1:
+        return f"{name} {ended}: beads go in or out of the boxes it opened, as the list tells."
+    where = "the box it opened" if len(deltas) == 1 else "each of these boxes"
+    (delta,) = set(deltas)
+    beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
+    if delta > 0:
+        return f"{name} {ended}: it adds {beads} of the colour it played to {where}."
+    return f"{name} {ended}: it takes {beads} of the colour it played out of {where}."
+
+
+def match_sentence(match: Match, own_side: int | None) -> str:
+    """How a match ended, for one of its players."""
+    if not match.is_over:
+        return "still going on"
+    if match.winner is None:
+        return f"a draw: {reason_of(match)}"
+    if own_side is None:
+        return f"{match.room.rules.layout.role_names[match.winner]} won: {reason_of(match)}"
+    return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"

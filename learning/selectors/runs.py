@@ -1,0 +1,123 @@
+"""Reads of training runs and their curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from games.players import GUEST, Viewer
+from games.selectors import HIDDEN
+from learning.access import may_see
+from learning.core.opponents.registry import OPPONENTS
+from learning.models import CurvePoint, Machine, RunStage, TrainingRun
+
+STAGES = "stages__opponent_machine"
+"""What to prefetch with runs that are to be shown."""
+
+
+def point_view(point: CurvePoint) -> dict[str, Any]:
+    """A point of a run's curve."""
+    return {
+        "games": point.games_done,
+        "wins": point.n_wins,
+        "draws": point.n_draws,
+        "losses": point.n_losses,
+        "strength": point.strength,
+    }
+
+
+def run_progress(run: TrainingRun) -> dict[str, Any]:
+    """How far a training run is: what may be told to everybody who may see its machine."""
+    return {
+        "id": run.pk,
+        "machine": run.machine_id,
+        "status": run.status,
+        "games": run.n_games,
+        "games_done": run.games_done,
+        "wins": run.n_wins,
+        "draws": run.n_draws,
+        "losses": run.n_losses,
+        "most_values": run.most_values,
+        "values_left_out": run.n_left_out,
+        "seed": run.seed,
+        "error": run.error,
+        "created_at": run.created_at.isoformat(),
+        "started_at": run.started_at and run.started_at.isoformat(),
+        "finished_at": run.finished_at and run.finished_at.isoformat(),
+    }
+
+
+def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> dict[str, Any]:
+    """A training run as this viewer, if not said a guest, may know it (``curve`` apart: :func:`run_curve`)."""
+    return {
+        **run_progress(run),
+        "opponents": [
+            {
+                "opponent": stage.opponent,
+                "machine": None if stage_is_hidden(stage, viewer) else stage.opponent_machine_id,
+                "learns": stage.opponent_learns,
+                "games": stage.n_games,
+            }
+            for stage in run.stages.all()
+        ],
+    }
+
+
+def stage_is_hidden(stage: RunStage, viewer: Viewer) -> bool:
+    """Whether the opponent is a machine that the viewer may not see."""
+    return stage.opponent_machine is not None and not may_see(viewer, stage.opponent_machine.audience)
+
+
+def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
+    """The points of a run's curve so far, in order, those beyond so many games."""
+    return [point_view(point) for point in run.curve.filter(games_done__gt=after).order_by("games_done")]
+
+
+def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:
+    """So many games against whom; a machine that whoever asks may not see stays without a name."""
+    other = stage.opponent_machine
+    if stage_is_hidden(stage, viewer):
+        return f"{stage.n_games:,} games against {HIDDEN}"
+    fixed = OPPONENTS.get(stage.opponent)
+    who = other.name if other else stage.opponent_name or (fixed.name.lower() if fixed else "a machine that is gone")
+    learns = ", which learns too" if stage.opponent_learns else ""
+    return f"{stage.n_games:,} games against {who}{learns}"
+
+
+def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
+    """The machine's training runs, newest first, with their stages."""
+    return list(machine.runs.prefetch_related(STAGES).order_by("-pk")[:limit])
+
+
+def run_list_open(machine: Machine) -> list[TrainingRun]:
+    """The machine's training runs that wait or go on."""
+    return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
+
+
+def machine_curves(machines: Sequence[Machine]) -> dict[int, list[dict[str, Any]]]:
+    """The curve of each machine over all its training runs, one after the other; two queries.
+
+    ``games`` counts the training games of the runs before as well; matches, which are few, are left out.
+    """
+    runs = TrainingRun.objects.filter(machine__in=machines, started_at__isnull=False).prefetch_related("curve")
+    curves: dict[int, list[dict[str, Any]]] = {machine.pk: [] for machine in machines}
+    before = dict.fromkeys(curves, (0, 0, 0, 0))
+    for run in runs.order_by("started_at", "pk"):
+        games, wins, draws, losses = before[run.machine_id]
+        curves[run.machine_id] += [
+            {
+                "games": games + point.games_done,
+                "wins": wins + point.n_wins,
+                "draws": draws + point.n_draws,
+                "losses": losses + point.n_losses,
+                "strength": point.strength,
+            }
+            for point in run.curve.all()
+        ]
+        before[run.machine_id] = (
+            games + run.games_done,
+            wins + run.n_wins,
+            draws + run.n_draws,
+            losses + run.n_losses,
+        )
+    return curves

@@ -1,0 +1,225 @@
+"""Reads of tournaments: standings, crosstable, ratings, as pages, sockets and the API show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Q, QuerySet
+
+from games.players import GUEST, Viewer
+from games.selectors import HIDDEN
+from learning.access import may_see
+from learning.core.tournaments.ratings import Rating, ratings
+from learning.core.tournaments.standings import Result, table
+from learning.exceptions import TournamentNotFoundError
+from learning.models import Pairing, RunStatus, Tournament, TournamentEntry
+
+RATINGS_CACHE_S = 24 * 3600
+STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
+
+
+def tournaments_visible(user: Any) -> QuerySet[Tournament]:
+    """The tournaments that an account may see, newest first: public ones and its own; the staff sees all."""
+    tournaments = Tournament.objects.select_related("owner").order_by("-pk")
+    if user is None or not user.is_authenticated:
+        return tournaments.filter(is_public=True)
+    return tournaments if user.is_staff else tournaments.filter(Q(is_public=True) | Q(owner=user))
+
+
+def tournament_for(user: Any, tournament_id: int) -> Tournament:
+    """The tournament, if the account may see it.
+
+    Raises:
+        TournamentNotFoundError.
+    """
+    known = 0 <= tournament_id < 1 << 63
+    tournament = tournaments_visible(user).filter(pk=tournament_id).first() if known else None
+    if tournament is None:
+        raise TournamentNotFoundError
+    return tournament
+
+
+def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
+    """The same with how many entries and pairings each has, and how many of these are done."""
+    return tournaments.annotate(
+        n_entries=Count("entries", distinct=True),
+        n_pairings=Count("pairings", distinct=True),
+        n_done=Count("pairings", filter=Q(pairings__status=RunStatus.FINISHED), distinct=True),
+    )
+
+
+def results_of(tournament: Tournament) -> list[Result]:
+    """The results of the pairings that are done, in their order; first and second are numbers of entries."""
+    return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == RunStatus.FINISHED]
+
+
+def tournament_brief(tournament: Tournament) -> dict[str, Any]:
+    """What a list says of a tournament."""
+    return {
+        "id": tournament.pk,
+        "name": tournament.name,
+        "game": tournament.game,
+        "format": tournament.format,
+        "games": tournament.n_games,
+        "rounds": tournament.n_rounds,
+        "round": tournament.round,
+        "seed": tournament.seed,
+        "status": tournament.status,
+        "public": tournament.is_public,
+        "owner": tournament.owner.get_username() if tournament.owner else None,
+        "created_at": tournament.created_at.isoformat(),
+        "finished_at": tournament.finished_at.isoformat() if tournament.finished_at else None,
+    }
+
+
+def tournament_view(tournament: Tournament, viewer: Viewer = GUEST) -> dict[str, Any]:
+    """A tournament as it stands, as this viewer, if not said a guest, may know it."""
+    return tournament_told(*tournament_whole(tournament), viewer)
+
+
+def tournament_told(whole: dict[str, Any], private: list[dict[str, Any]], viewer: Viewer) -> dict[str, Any]:
+    """Of :func:`tournament_whole` what this viewer may know. Reads nothing from the database.
+
+    Of a machine that they may not see neither name nor id, nor what its beads promise; what it has played stays. Why a
+    tournament had to stop may name any machine, so nothing is left of that.
+    """
+    hidden = {one["entry"] for one in private if not may_see(viewer, one["audience"])}
+    if not hidden:
+        return whole
+    entries = [
+        {**entry, "name": HIDDEN, "machine": None, "url": None} if entry["number"] in hidden else entry
+        for entry in whole["entries"]
+    ]
+    met = {
+        row["entry"] for row in whole["crosstable"] if hidden & {row["entry"], *(c["entry"] for c in row["against"])}
+    }
+    return {
+        **whole,
+        "error": whole["error"] and STOPPED,
+        "entries": entries,
+        "standings": [_unpromised(row, row["entry"] in met) for row in whole["standings"]],
+        "crosstable": [
+            {
+                **row,
+                "against": [_unpromised(cell, bool(hidden & {row["entry"], cell["entry"]})) for cell in row["against"]],
+            }
+            for row in whole["crosstable"]
+        ],
+        "pairings": [_unpromised(one, bool(hidden & {one["first"], one["second"]})) for one in whole["pairings"]],
+    }
+
+
+def _unpromised(line: dict[str, Any], hides: bool) -> dict[str, Any]:
+    """The line without its exact value, where that says what a hidden machine's beads promise."""
+    return {**line, "expected": None} if hides else line
+
+
+def tournament_whole(tournament: Tournament) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A tournament as it stands, and its entries (``entry``) that are not for everybody with their ``audience``.
+
+    Entries, standings best first, crosstable and pairings in two queries. Ratings are worked out once for each version
+    and kept.
+    """
+    entries = list(tournament.entries.select_related("machine").defer("beads", "rule").order_by("number"))
+    pairings = _pairings(tournament)
+    results = [_result(pairing) for pairing in pairings if pairing.status == RunStatus.FINISHED]
+    numbers = [entry.number for entry in entries]
+    rated = _ratings(tournament, numbers, results)
+    rows = table(numbers, results)
+    is_exact = tournament.rules.enumerable
+    private = [
+        {"entry": entry.number, "audience": entry.machine.audience}
+        for entry in entries
+        if entry.machine is not None and not entry.machine.is_public
+    ]
+    whole = {
+        **tournament_brief(tournament),
+        "version": tournament.version,
+        "error": tournament.error,
+        "pairings_done": len(results),
+        "pairings_total": len(pairings),
+        "entries": [_entry_view(entry) for entry in entries],
+        "standings": [
+            {
+                "entry": row.number,
+                "place": row.place,
+                "games": row.games,
+                "wins": row.wins,
+                "draws": row.draws,
+                "losses": row.losses,
+                "points": row.points,
+                "score": row.score,
+                "expected": row.expected if is_exact else None,
+                "rating": rated[row.number].mean,
+                "uncertainty": rated[row.number].deviation,
+            }
+            for row in rows
+        ],
+        "crosstable": [
+            {
+                "entry": row.number,
+                "against": [
+                    {"entry": other, "games": games, "points": points, "expected": expected if is_exact else None}
+                    for other, (games, points, expected) in sorted(row.against.items())
+                ],
+            }
+            for row in rows
+        ],
+        "pairings": [_pairing_view(pairing) for pairing in pairings],
+    }
+    return whole, private
+
+
+def _pairings(tournament: Tournament) -> list[Pairing]:
+    return list(
+        tournament.pairings.select_related("first", "second")
+        .defer("first__beads", "first__rule", "second__beads", "second__rule")
+        .order_by("number")
+    )
+
+
+def _result(pairing: Pairing) -> Result:
+    return Result(
+        pairing.first.number,
+        pairing.second.number,
+        pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins,
+        pairing.n_first_wins,
+        pairing.n_draws,
+        pairing.n_second_wins,
+        tuple(pairing.expected) if pairing.expected else None,
+    )
+
+
+def _ratings(tournament: Tournament, numbers: list[int], results: list[Result]) -> dict[int, Rating]:
+    key = f"ratings:{tournament.pk}:{tournament.created_at.timestamp()}:{tournament.version}:{len(results)}"
+    rated: dict[int, Rating] | None = cache.get(key)
+    if rated is None:
+        rated = ratings(numbers, results)
+        cache.set(key, rated, RATINGS_CACHE_S)
+    return rated
+
+
+def _entry_view(entry: TournamentEntry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "name": entry.name,
+        "opponent": entry.opponent or None,
+        "machine": entry.machine_id,
+        "side": entry.side,
+        "url": f"/machines/{entry.machine_id}" if entry.machine_id else None,
+    }
+
+
+def _pairing_view(pairing: Pairing) -> dict[str, Any]:
+    return {
+        "number": pairing.number,
+        "round": pairing.round,
+        "first": pairing.first.number,
+        "second": pairing.second.number,
+        "status": pairing.status,
+        "first_wins": pairing.n_first_wins,
+        "draws": pairing.n_draws,
+        "second_wins": pairing.n_second_wins,
+        "expected": pairing.expected,
+    }

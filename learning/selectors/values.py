@@ -1,0 +1,228 @@
+"""Reads of machines that keep values: what they thought and learnt in a match, what they make of a position."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from games.models import Match, Seat
+from games.rules.errors import InvalidPositionError
+from learning.core.engines.romgon.answers import prospects
+from learning.core.machines.q_learning import OUTLOOK, Candidate
+from learning.exceptions import BoxNotFoundError
+from learning.models import Decision, LessonKind, Machine, ValueChange
+from learning.selectors.machines import machine_brief, machine_in
+from learning.storage.values import values_learner, values_most
+
+SHOWN = 8
+"""So many actions of a decision are told, the best first; what was played always is."""
+
+
+def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
+    """The positions in which these plies of a match were to be played, history and all."""
+    game = match.room.rules
+    position, positions = game.initial_position(), {}
+    moves = list(match.plies.order_by("number").values_list("move", flat=True))
+    for ply in range(len(moves) + 1):
+        if ply in plies:
+            positions[ply] = position
+        if ply < len(moves):
+            position = game.apply(position, game.parse_move(moves[ply]))
+    return positions
+
+
+def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
+    machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+    decisions = list(Decision.objects.filter(seat__in=seats).order_by("ply"))
+    if not machines or not (decisions or match.is_over):
+        return None
+    roles = match.room.rules.layout.roles
+    sides = {seat.pk: seat.side for seat in seats}
+    last = decisions[-1] if decisions else None
+    seat = next((one for one in seats if last and one.pk == last.seat_id), seats[0])
+    machine = machine_in(seat) or next(iter(machines.values()))
+    thought = None
+    if last is not None:
+        position = decision_positions(match, {last.ply})[last.ply]
+        thought = _thought_view(match, last, position, roles[sides[last.seat_id]])
+    lessons, changes = _learnt(match, seats) if match.is_over else ([], [])
+    return {
+        "role": roles[seat.side],
+        "machine": machine_brief(machine),
+        "box": None,
+        "beads_before": None,
+        "slot": None,
+        "draws": [],
+        "lesson": {key: lessons[0][key] for key in ("result", "sentence")} if lessons else None,
+        "lessons": lessons,
+        "changes": [],
+        "values": {
+            "thought": thought,
+            "plies": [
+                {
+                    "ply": one.ply,
+                    "role": roles[sides[one.seat_id]],
+                    "value": one.values[one.chosen],
+                    "explored": one.explored,
+                }
+                for one in decisions
+            ],
+            "changes": changes,
+        },
+    }
+
+
+def _thought_view(match: Match, decision: Decision, position: Any, role: str) -> dict[str, Any]:
+    """A decision with the values as they were: what it could have played, the best first."""
+    game: Any = match.room.rules
+    ahead = prospects(position.board, position.side, game.options)
+    candidates = [
+        Candidate(move, "", value, outlook) for (move, outlook), value in zip(ahead, decision.values, strict=True)
+    ]
+    order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
+    shown = order[:SHOWN] if decision.chosen in order[:SHOWN] else [*order[: SHOWN - 1], decision.chosen]
+    return {
+        "ply": decision.ply,
+        "role": role,
+        "epsilon": decision.epsilon,
+        "explored": decision.explored,
+        "n_candidates": len(candidates),
+        "candidates": [
+            {**_candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen}
+            for index in shown
+        ],
+    }
+
+
+def _candidate_view(game: Any, position: Any, one: Candidate) -> dict[str, Any]:
+    return {
+        "move": game.format_move(one.move),
+        "name": game.tell_move(position, one.move),
+        "value": one.value,
+        "outlook": one.outlook / OUTLOOK,
+        "total": one.total,
+    }
+
+
+def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
+    roles = match.room.rules.layout.roles
+    changes = list(
+        ValueChange.objects.filter(lesson__match=match).select_related("entry").order_by("ply", "lesson_id", "pk")
+    )
+    learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    of_ply = {ply.number: ply for ply in match.plies.all()}
+    lessons = []
+    for seat in seats:
+        machine = machine_in(seat)
+        if machine is not None:
+            result = "draw" if match.winner is None else "win" if match.winner == seat.side else "loss"
+            own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
+            n_changes = sum(of_ply[one.ply or 0].side == seat.side for one in own)
+            lessons.append(
+                {
+                    "role": roles[seat.side],
+                    "machine": machine_brief(machine),
+                    "result": result,
+                    "sentence": _sentence(machine.name, result, n_changes, is_frozen=machine.pk not in learnt),
+                }
+            )
+    game = match.room.rules
+    return lessons, [
+        {
+            "ply": change.ply,
+            "role": roles[of_ply[change.ply].side],
+            "name": game.describe_move(game.parse_move(of_ply[change.ply].move)),
+            "before": change.before,
+            "after": change.after,
+        }
+        for change in changes
+        if change.ply is not None
+    ]
+
+
+def _sentence(name: str, result: str, n_changes: int, *, is_frozen: bool) -> str:
+    ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
+    if is_frozen:
+        return f"{name} {ended}. It is frozen, so its values stay as they are."
+    if not n_changes:
+        return f"{name} {ended}. It made no move, so its values stay as they are."
+    moves = "its one move" if n_changes == 1 else f"each of its {n_changes} moves"
+    return f"{name} {ended}: the value of {moves} changes a little, that of the last one most."
+
+
+def position_values(machine: Machine, text: str) -> dict[str, Any]:
+    """What a machine makes of a position, whoever is to move: every action with its value, and where it leads.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game: Any = machine.rules
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    outcome = game.outcome(position)
+    candidates = [] if outcome is not None else list(values_learner(machine).candidates(position))
+    visits = dict(machine.values.filter(key__in=[one.key for one in candidates]).values_list("key", "n_visits"))
+    best = max(candidates, key=lambda one: one.total, default=None)
+    return {
+        "position": text,
+        "role": game.layout.roles[position.side],
+        "over": None if outcome is None else game.reasons[outcome.termination],
+        "epsilon": machine.epsilon,
+        "moves": [
+            {
+                **_candidate_view(game, position, one),
+                "visits": visits.get(one.key, 0),
+                "best": one is best,
+                "next": game.encode(game.apply(position, one.move)),
+            }
+            for one in sorted(candidates, key=lambda one: -one.total)
+        ],
+    }
+
+
+def value_errors() -> list[int]:
+    """The values (ids) whose ledger is no chain from where they began to what they are: always none.
+
+    Exact: the first change begins at ``start``, each begins with what the one before left, the last leaves the value.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT entry_id FROM"
+            " (SELECT change.entry_id, change.before AS found, entry.start, entry.value, change.after,"
+            " lag(change.after) OVER ledger AS left_before, lead(change.id) OVER ledger AS following"
+            " FROM learning_valuechange change JOIN learning_value entry ON entry.id = change.entry_id"
+            " WINDOW ledger AS (PARTITION BY change.entry_id ORDER BY change.id)) AS chain"
+            " WHERE found <> coalesce(left_before, start) OR (following IS NULL AND after <> value)"
+            " UNION SELECT id FROM learning_value entry WHERE value <> start"
+            " AND NOT EXISTS (SELECT FROM learning_valuechange WHERE entry_id = entry.id) ORDER BY 1"
+        )
+        return [entry_id for (entry_id,) in cursor.fetchall()]
+
+
+def values_miscounted() -> list[int]:
+    """The machines (ids) that do not have as many values as they carry as their number: always none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM learning_machine machine LEFT JOIN"
+            " (SELECT machine_id, count(*) AS n FROM learning_value GROUP BY machine_id) counted ON machine_id = id"
+            " WHERE n_values <> coalesce(n, 0) ORDER BY id"
+        )
+        return [machine_id for (machine_id,) in cursor.fetchall()]
+
+
+def values_full(machine: Machine) -> str:
+    """What to say of a machine that has as many values as it may have; nothing of one that has not."""
+    most = values_most(machine)
+    if machine.n_values < most:
+        return ""
+    why = f"a machine may have {settings.VALUES_PER_MACHINE:,}"
+    if most < settings.VALUES_PER_MACHINE:
+        why = f"the machines of its account may have {settings.VALUES_PER_ACCOUNT:,} together"
+    return f"It learns no new values, for {why}. Those that it has go on learning."

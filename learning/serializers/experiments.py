@@ -1,0 +1,71 @@
+"""Experiments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.models import RunStatus
+from learning.serializers.base import MAX_SEED, StrictSerializer
+
+EXPERIMENT_SLUGS = list(EXPERIMENTS)
+"""Named in the settings too, so that the schema has one name for the choice of an experiment."""
+
+
+class ParameterSerializer(serializers.Serializer[Any]):
+    """A whole number that can be chosen."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name hides a serializer's own label
+    default = serializers.IntegerField()
+    low = serializers.IntegerField()
+    high = serializers.IntegerField()
+
+
+class ExperimentSerializer(serializers.Serializer[Any]):
+    """An experiment: ``selectors.experiments.experiment_view``."""
+
+    slug = serializers.ChoiceField(choices=EXPERIMENT_SLUGS)
+    name = serializers.CharField()
+    question = serializers.CharField()
+    game = serializers.CharField()
+    presets = serializers.ListField(child=serializers.CharField())
+    edition = serializers.IntegerField(help_text="Raised whenever the same seed would come to something else.")
+    seed = serializers.IntegerField(help_text="The one it has if none is given.")
+    parameters = ParameterSerializer(many=True)
+
+
+class ExperimentRunStartSerializer(StrictSerializer):
+    """Which experiment, and how."""
+
+    experiment = serializers.ChoiceField(choices=EXPERIMENT_SLUGS)
+    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, required=False)
+    parameters = serializers.DictField(
+        child=serializers.IntegerField(), required=False, help_text="By name; those left out have their default."
+    )
+
+
+class ExperimentRunSerializer(serializers.Serializer[Any]):
+    """A run as a list shows it: ``selectors.experiments.experiment_run_brief``."""
+
+    id = serializers.IntegerField()
+    experiment = serializers.CharField()
+    edition = serializers.IntegerField()
+    parameters = serializers.DictField(child=serializers.IntegerField())
+    seed = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    progress = serializers.FloatField(help_text="0 to 1.")
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class ExperimentRunDetailSerializer(ExperimentRunSerializer):
+    """A run with its result: ``selectors.experiments.experiment_run_view``."""
+
+    result = serializers.DictField(
+        allow_null=True,
+        help_text="Figures, charts and tables as docs/experiments.md explains them; null until finished.",
+    )

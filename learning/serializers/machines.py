@@ -1,0 +1,279 @@
+"""Machines, their boxes and values, and what they are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from games.rules.base import Game, Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
+from games.serializers import parse_side
+from learning.access import is_seen
+from learning.core.machines.presets import ALL_PRESETS, PRESETS, preset_named
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import Rule
+from learning.models import Box, Machine
+from learning.selectors.boxes import slots_view
+from learning.serializers.base import IntervalField, RuleField, StrictSerializer
+
+
+class MachineSerializer(serializers.ModelSerializer[Machine]):
+    """A machine, without its boxes."""
+
+    role = serializers.SerializerMethodField(help_text="What the game calls its side.")
+    rule = serializers.SerializerMethodField(help_text="Its own copy of its rule, every field.")
+    owner = serializers.SerializerMethodField(help_text="The name of its account; null for a machine of the house.")
+    copied_from = serializers.SerializerMethodField(help_text="The id of a machine; null for one you may not see.")
+    public = serializers.BooleanField(source="is_public", help_text="Whether others may see and play it.")
+    level = serializers.IntegerField(help_text="HexapawnRL's measure of experience.")
+    epsilon = serializers.FloatField(allow_null=True, help_text="How often it tries anything, if it keeps values.")
+    values = serializers.IntegerField(source="n_values", help_text="How many it has, if it keeps values.")
+    lessons = serializers.IntegerField(source="n_lessons", help_text="The number of its last lesson.")
+    games = serializers.IntegerField(source="n_games")
+    wins = serializers.IntegerField(source="n_wins")
+    draws = serializers.IntegerField(source="n_draws")
+    losses = serializers.IntegerField(source="n_losses")
+    url = serializers.CharField(source="get_absolute_url", help_text="Its page.")
+
+    class Meta:
+        model = Machine
+        fields: tuple[str, ...] = (
+            *("id", "slug", "name", "description", "game", "side", "role", "preset", "rule", "owner", "public"),
+            *(
+                "learns",
+                "level",
+                "epsilon",
+                "values",
+                "lessons",
+                "games",
+                "wins",
+                "draws",
+                "losses",
+                "copied_from",
+                "created_at",
+                "url",
+            ),
+        )
+        read_only_fields: tuple[str, ...] = fields
+
+    def get_role(self, machine: Machine) -> str | None:
+        """``X``, ``O``; ``None`` for either."""
+        return None if machine.side is None else machine.rules.layout.roles[machine.side]
+
+    @extend_schema_field(RuleField)
+    def get_rule(self, machine: Machine) -> dict[str, Any]:
+        """Every field, those too that were added after the machine was made."""
+        return machine.any_rule.to_json()
+
+    def get_copied_from(self, machine: Machine) -> int | None:
+        """Its original, if it may be named to whoever asks (``request`` of the context; without one a guest)."""
+        user = self.context["request"].user if "request" in self.context else None
+        original = machine.copied_from
+        return original.pk if original is not None and is_seen(user, original) else None
+
+    def get_owner(self, machine: Machine) -> str | None:
+        """The account's name."""
+        return machine.owner.get_username() if machine.owner else None
+
+
+class MachineCreateSerializer(StrictSerializer):
+    """What a new machine needs: a game, a side, and a preset or a rule of its own."""
+
+    game = serializers.SlugField(max_length=40)
+    side = serializers.CharField(
+        max_length=20,
+        default="",
+        allow_blank=True,
+        help_text="A role such as X or O, or 0 or 1; the first if not given. A machine that keeps values has none.",
+    )
+    name = serializers.CharField(max_length=80, required=False)
+    description = serializers.CharField(max_length=2000, default="", allow_blank=True)
+    preset = serializers.ChoiceField(
+        choices=[(preset.slug, preset.name) for preset in ALL_PRESETS.values()],
+        required=False,
+        help_text="The usual one of its side if neither this nor a rule is given.",
+    )
+    rule = RuleField(required=False)
+    public = serializers.BooleanField(default=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The side becomes a :class:`Side`; a preset and a rule exclude each other."""
+        if "preset" in attrs and "rule" in attrs:
+            raise serializers.ValidationError({"rule": "Give a preset or a rule, not both."}, code="invalid")
+        try:
+            game = game_get(attrs["game"])
+        except UnknownGameError as error:
+            raise serializers.ValidationError({"game": str(error)}, code=error.code) from None
+        if self._keeps_values(attrs, game):
+            if attrs["side"]:
+                problem = "A machine that keeps values plays either side, so it is given none."
+                raise serializers.ValidationError({"side": problem}, code="invalid")
+            attrs["side"] = None
+            attrs.setdefault("name", f"{game.name} Q")
+            return attrs
+        try:
+            side = parse_side(game, attrs["side"], Side.FIRST)
+        except ValueError as error:
+            raise serializers.ValidationError({"side": str(error).removeprefix("side: ")}, code="invalid") from None
+        if side is None:
+            raise serializers.ValidationError({"side": "A machine plays one side for good."}, code="invalid")
+        attrs["side"] = side
+        if "name" not in attrs:
+            role = game.layout.roles[side]
+            attrs["name"] = f"{PRESETS[attrs['preset']].name if 'preset' in attrs else game.name} {role}"
+        return attrs
+
+    def _keeps_values(self, attrs: dict[str, Any], game: Game[Any, Any]) -> bool:
+        """Which kind of machine is asked for: by its rule, its preset, or what fits the game."""
+        if "rule" in attrs:
+            return isinstance(attrs["rule"], QRule)
+        if "preset" in attrs:
+            preset = preset_named(attrs["preset"])
+            return preset is not None and isinstance(preset.rule, QRule)
+        return not Rule.fits(game)
+
+
+class MachineUpdateSerializer(StrictSerializer):
+    """What may be changed of a machine."""
+
+    name = serializers.CharField(max_length=80, required=False)
+    description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    learns = serializers.BooleanField(required=False, help_text="False freezes it: it plays and does not learn.")
+    public = serializers.BooleanField(required=False, source="is_public")
+
+
+class MachineCloneSerializer(StrictSerializer):
+    """What a copy may be called."""
+
+    name = serializers.CharField(max_length=80, required=False)
+    public = serializers.BooleanField(required=False, source="is_public", help_text="As the original if not given.")
+
+
+class BoxSerializer(serializers.Serializer[Box]):
+    """A box: numbers of beads and draws, probabilities and moves all have one entry a slot."""
+
+    position = serializers.CharField(help_text="As printed on the box.")
+    ply = serializers.IntegerField()
+    move_number = serializers.IntegerField(help_text="The machine's own, 1 for its first.")
+    start = serializers.ListField(child=serializers.IntegerField(), help_text="Beads it was laid out with.")
+    beads = serializers.ListField(child=serializers.IntegerField())
+    probabilities = serializers.ListField(child=serializers.FloatField(), help_text="All 0 when the box is empty.")
+    moves = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="For each slot the moves of the printed position that its beads stand for.",
+    )
+    draws = serializers.ListField(child=serializers.IntegerField(), help_text="Slots played in games learnt from.")
+    symmetries = serializers.ListField(
+        child=serializers.CharField(), help_text="The turns and mirrors that leave the position as it is."
+    )
+    url = serializers.CharField(help_text="Its page.")
+
+    def to_representation(self, instance: Box) -> dict[str, Any]:
+        """The box, with the machine's cabinet from the context: one for the whole list."""
+        cabinet = self.context["cabinet"]
+        position = cabinet.game.decode(instance.position)
+        total = sum(instance.beads)
+        stabiliser = cabinet.game.stabiliser(position) if cabinet.rule.reduce_symmetry else cabinet.game.symmetries[:1]
+        return {
+            "position": instance.position,
+            "ply": instance.ply,
+            "move_number": instance.move_number,
+            "start": instance.start,
+            "beads": instance.beads,
+            "probabilities": [count / total if total else 0.0 for count in instance.beads],
+            "moves": [slot["moves"] for slot in slots_view(cabinet, position)],
+            "draws": instance.draws,
+            "symmetries": [symmetry.name for symmetry in stabiliser],
+            "url": f"/machines/{instance.machine_id}/boxes/{instance.position}",
+        }
+
+
+class BoxMoveSerializer(serializers.Serializer[Any]):
+    """A legal move of the position as it was asked for."""
+
+    move = serializers.CharField()
+    name = serializers.CharField()
+    slot = serializers.IntegerField(allow_null=True)
+    beads = serializers.IntegerField(allow_null=True)
+    probability = serializers.FloatField()
+
+
+class BoxChangeSerializer(serializers.Serializer[Any]):
+    """One change of a box, and its cause."""
+
+    lesson = serializers.IntegerField(source="lesson.number", help_text="The number of the machine's lesson.")
+    kind = serializers.CharField(source="lesson.kind", help_text="match, refill or training")
+    room = serializers.SerializerMethodField(help_text="The room of the match that taught; null for one in no list.")
+    training_run = serializers.SerializerMethodField(help_text="The run that taught; null for one you may not see.")
+    ply = serializers.IntegerField(allow_null=True, help_text="Of the match.")
+    deltas = serializers.ListField(child=serializers.IntegerField())
+    after = serializers.ListField(child=serializers.IntegerField())
+    created_at = serializers.DateTimeField(source="lesson.created_at")
+
+    def get_room(self, change: Any) -> str | None:
+        """Its code."""
+        match = change.lesson.match
+        return None if match is None or change.is_hidden else match.room.code
+
+    def get_training_run(self, change: Any) -> int | None:
+        """Its id."""
+        run_id: int | None = change.lesson.run_id
+        return None if change.is_hidden else run_id
+
+
+class BoxDetailSerializer(serializers.Serializer[Any]):
+    """The box that a position opens, turned as the position was asked for, and its history."""
+
+    asked = serializers.CharField(help_text="The position as it was asked for.")
+    symmetry = serializers.DictField(help_text="How the printed box is turned to lie as the position asked for.")
+    box = BoxSerializer()
+    moves = BoxMoveSerializer(many=True)
+    history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")
+
+
+class ValueMoveSerializer(serializers.Serializer[Any]):
+    """A legal action of a position, to a machine that keeps values."""
+
+    move = serializers.CharField()
+    name = serializers.CharField()
+    value = serializers.FloatField(help_text="Q: what it has learnt, 0 for what it never tried.")
+    outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after the action.")
+    total = serializers.FloatField(help_text="Their sum; the greatest is played.")
+    visits = serializers.IntegerField(help_text="How often it was learnt.")
+    best = serializers.BooleanField()
+    next = serializers.CharField(help_text="The position after it.")
+
+
+class PositionValuesSerializer(serializers.Serializer[Any]):
+    """What a machine that keeps values makes of a position."""
+
+    position = serializers.CharField()
+    role = serializers.CharField(help_text="Who is to move.")
+    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
+    epsilon = serializers.FloatField()
+    moves = ValueMoveSerializer(many=True)
+
+
+class ChancesSerializer(serializers.Serializer[Any]):
+    """Chances of win, draw and loss; or, of a game too large for that, the shares of a sample."""
+
+    win = serializers.FloatField()
+    draw = serializers.FloatField()
+    loss = serializers.FloatField()
+    games = serializers.IntegerField(required=False, help_text="Of a sample: how many games it is the result of.")
+    win_interval = IntervalField(required=False, help_text="Of a sample: the 95 % Wilson interval.")
+    draw_interval = IntervalField(required=False)
+    loss_interval = IntervalField(required=False)
+
+
+class StrengthSerializer(serializers.Serializer[Any]):
+    """Exact chances against each opponent, and in the worst case; of a game too large for that, a sample."""
+
+    random = ChancesSerializer(required=False)
+    win_block = ChancesSerializer(required=False)
+    medium = ChancesSerializer(required=False, help_text="Of a machine that keeps values; nothing before its training.")
+    perfect = ChancesSerializer(required=False, help_text="Only where it is exact.")
+    worst = ChancesSerializer(required=False, help_text="Only where it is exact.")

@@ -1,0 +1,112 @@
+"""Training runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from learning.core.opponents.registry import OPPONENTS
+from learning.models import RunStatus
+from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.serializers.machines import StrengthSerializer
+from learning.services.runs import MAX_GAMES, MAX_STAGES, Stage
+
+
+class StageSerializer(StrictSerializer):
+    """So many games against one opponent."""
+
+    opponent = serializers.CharField(max_length=80, help_text="A fixed opponent, or the id or slug of a machine.")
+    games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES)
+    learns = serializers.BooleanField(default=False, help_text="Whether an opponent that is a machine learns too.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Only machines learn."""
+        if attrs["learns"] and attrs["opponent"] in OPPONENTS:
+            raise serializers.ValidationError({"learns": "Only an opponent that is a machine learns."}, code="invalid")
+        return attrs
+
+
+class RunStartSerializer(StrictSerializer):
+    """A training run: against one ``opponent`` for so many ``games``, or a list of ``opponents`` one after another."""
+
+    machine = serializers.CharField(max_length=80, help_text="Id or slug of the machine to train.")
+    opponent = serializers.CharField(
+        max_length=80, required=False, help_text="A fixed opponent, or the id or slug of a machine."
+    )
+    games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES, required=False)
+    opponent_learns = serializers.BooleanField(required=False, help_text="Whether that machine learns too.")
+    opponents = serializers.ListField(
+        child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
+    )
+    seed = serializers.IntegerField(
+        min_value=0, max_value=MAX_SEED, required=False, help_text="A random one if not given; the answer says which."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Either form becomes ``stages``."""
+        single = [name for name in ("opponent", "games", "opponent_learns") if name in attrs]
+        if "opponents" in attrs:
+            if single:
+                problem = f"Give a list of opponents, or {single[0]}, not both."
+                raise serializers.ValidationError({"opponents": problem}, code="invalid")
+            stages = [Stage(**stage) for stage in attrs["opponents"]]
+        else:
+            if missing := [name for name in ("opponent", "games") if name not in attrs]:
+                raise serializers.ValidationError(dict.fromkeys(missing, "This field is required."), code="required")
+            stages = [Stage(attrs["opponent"], attrs["games"], attrs.get("opponent_learns", False))]
+            if stages[0].learns and stages[0].opponent in OPPONENTS:
+                problem = "Only an opponent that is a machine learns."
+                raise serializers.ValidationError({"opponent_learns": problem}, code="invalid")
+        if sum(stage.games for stage in stages) > MAX_GAMES:
+            problem = f"A run has at most {MAX_GAMES:,} games in all."
+            raise serializers.ValidationError({"opponents": problem}, code="max_value")
+        return {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
+
+
+class RunStageSerializer(serializers.Serializer[Any]):
+    """One opponent of a run."""
+
+    opponent = serializers.CharField(help_text="A fixed opponent, or 'machine'.")
+    machine = serializers.IntegerField(allow_null=True, help_text="Null also for one deleted since, or not to be seen.")
+    learns = serializers.BooleanField()
+    games = serializers.IntegerField()
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    """How far a training run is: ``selectors.run_view``."""
+
+    id = serializers.IntegerField()
+    machine = serializers.IntegerField()
+    opponents = RunStageSerializer(many=True)
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    games = serializers.IntegerField()
+    games_done = serializers.IntegerField()
+    wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    most_values = serializers.IntegerField(
+        allow_null=True, help_text="Of a machine that keeps values: it learns no new ones here beyond so many."
+    )
+    values_left_out = serializers.IntegerField(help_text="How often it met one more, and did not learn it.")
+    seed = serializers.IntegerField()
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class CurvePointSerializer(serializers.Serializer[Any]):
+    """A point of a run's curve: what happened in training so far, and the exact strength then."""
+
+    games = serializers.IntegerField()
+    wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    strength = StrengthSerializer()
+
+
+class RunDetailSerializer(RunSerializer):
+    """A training run with its curve so far."""
+
+    curve = CurvePointSerializer(many=True)

@@ -1,0 +1,93 @@
+"""Schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from learning.models import RunStatus
+from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.serializers.runs import RunStartSerializer, StageSerializer
+from learning.services.runs import MAX_STAGES, Stage
+from learning.services.schedules import PERIODS, Timing
+
+
+class TimingSerializer(StrictSerializer):
+    """When a schedule starts its runs: a crontab, or every so many minutes, hours or days."""
+
+    crontab = serializers.CharField(
+        max_length=300, required=False, help_text="Minute, hour, day of month, month, day of week; UTC. Or ``every``."
+    )
+    every = serializers.IntegerField(min_value=1, required=False, help_text="Together with ``period``.")
+    period = serializers.ChoiceField(choices=PERIODS, required=False, help_text="hours if not given.")
+    paused = serializers.BooleanField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Crontab and interval become ``timing``; neither: no timing."""
+        given = {name: attrs.pop(name) for name in ("crontab", "every", "period") if name in attrs}
+        paused = {"paused": attrs.pop("paused")} if "paused" in attrs else {}
+        return {**super().validate(attrs), **paused, **({"timing": Timing(**given)} if given else {})}
+
+
+class ScheduleCreateSerializer(TimingSerializer, RunStartSerializer):
+    """A training run, as it is started by hand, and when. Without a seed each run has a fresh one."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A schedule needs a time."""
+        attrs = super().validate(attrs)
+        attrs.setdefault("timing", Timing())
+        return attrs
+
+
+class ScheduleUpdateSerializer(TimingSerializer):
+    """What of a schedule can be changed; what is not given stays."""
+
+    opponents = serializers.ListField(
+        child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
+    )
+    seed = serializers.IntegerField(
+        min_value=0, max_value=MAX_SEED, required=False, allow_null=True, help_text="null: a fresh one for each run."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Opponents become ``stages``."""
+        attrs = super().validate(attrs)
+        if "opponents" in attrs:
+            attrs["stages"] = [Stage(**stage) for stage in attrs.pop("opponents")]
+        if attrs.get("seed", 0) is None:
+            del attrs["seed"]
+            attrs["fresh_seed"] = True
+        return attrs
+
+
+class ScheduleStageSerializer(serializers.Serializer[Any]):
+    """One opponent of each run of a schedule."""
+
+    opponent = serializers.CharField(
+        help_text="A fixed opponent, the id of a machine, or 'machine': one not to be seen."
+    )
+    games = serializers.IntegerField()
+    learns = serializers.BooleanField()
+
+
+class ScheduleSerializer(serializers.Serializer[Any]):
+    """A schedule: ``selectors.schedules.schedule_view``."""
+
+    id = serializers.IntegerField()
+    machine = serializers.IntegerField()
+    owner = serializers.CharField()
+    opponents = ScheduleStageSerializer(many=True)
+    games = serializers.IntegerField(help_text="Of each run.")
+    seed = serializers.IntegerField(allow_null=True, help_text="null: a fresh one for each run.")
+    crontab = serializers.CharField(help_text="Empty for an interval.")
+    every = serializers.IntegerField(allow_null=True)
+    period = serializers.CharField(allow_null=True)
+    paused = serializers.BooleanField()
+    next_runs = serializers.ListField(child=serializers.DateTimeField(), help_text="The next five; none while paused.")
+    fired = serializers.IntegerField(help_text="How many runs it has started.")
+    last_at = serializers.DateTimeField(allow_null=True)
+    last_run = serializers.IntegerField(allow_null=True)
+    last_status = serializers.ChoiceField(choices=RunStatus.choices, allow_null=True)
+    note = serializers.CharField(help_text="Why the last time started no run; empty when it did.")
+    created_at = serializers.DateTimeField()

@@ -1,0 +1,126 @@
+"""Tournaments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from learning.models import RunStatus, TournamentFormat
+from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
+
+
+class TournamentStartSerializer(StrictSerializer):
+    """Who takes part, and how."""
+
+    entries = serializers.ListField(
+        child=serializers.CharField(max_length=80),
+        min_length=2,
+        max_length=MAX_ENTRIES,
+        help_text="Ids or slugs of machines, and slugs of fixed opponents.",
+    )
+    games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES_PER_PAIRING, help_text="Of each pairing.")
+    game = serializers.SlugField(
+        max_length=40, required=False, help_text="What is played; needed where no entry is a machine."
+    )
+    format = serializers.ChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
+    rounds = serializers.IntegerField(min_value=1, required=False, help_text="Of a Swiss tournament.")
+    name = serializers.CharField(max_length=80, required=False)
+    seed = serializers.IntegerField(
+        min_value=0, max_value=MAX_SEED, required=False, help_text="A random one if not given; the answer says which."
+    )
+
+
+class TournamentSerializer(serializers.Serializer[Any]):
+    """A tournament as a list shows it: ``selectors.tournaments.tournament_brief``."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    game = serializers.CharField()
+    format = serializers.ChoiceField(choices=TournamentFormat.choices)
+    games = serializers.IntegerField(help_text="Of each pairing.")
+    rounds = serializers.IntegerField()
+    round = serializers.IntegerField(help_text="The one that is played.")
+    seed = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    public = serializers.BooleanField(help_text="Whether all its machines were when it began.")
+    owner = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class EntrySerializer(serializers.Serializer[Any]):
+    """Who takes part."""
+
+    number = serializers.IntegerField()
+    name = serializers.CharField()
+    opponent = serializers.CharField(allow_null=True, help_text="A fixed opponent.")
+    machine = serializers.IntegerField(allow_null=True, help_text="Null also for one deleted since, or not to be seen.")
+    side = serializers.IntegerField(allow_null=True, help_text="0 or 1; null: plays both.")
+    url = serializers.CharField(allow_null=True)
+
+
+class StandingSerializer(serializers.Serializer[Any]):
+    """A line of the standings, best first. Points per game decide."""
+
+    entry = serializers.IntegerField()
+    place = serializers.IntegerField()
+    games = serializers.IntegerField()
+    wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    points = serializers.FloatField()
+    score = serializers.FloatField(help_text="Points per game, 0 to 1.")
+    expected = serializers.FloatField(
+        allow_null=True, help_text="The exact expectation of points; null in a game too large to work it out."
+    )
+    rating = serializers.FloatField(help_text="openskill, Bradley-Terry; everybody begins at 25.")
+    uncertainty = serializers.FloatField(help_text="Its standard deviation; everybody begins at 8.33.")
+
+
+class CellSerializer(serializers.Serializer[Any]):
+    """What an entry did against another, whoever began."""
+
+    entry = serializers.IntegerField()
+    games = serializers.IntegerField()
+    points = serializers.FloatField()
+    expected = serializers.FloatField(
+        allow_null=True, help_text="The exact expectation of points; null in a game too large to work it out."
+    )
+
+
+class CrossSerializer(serializers.Serializer[Any]):
+    """A line of the crosstable."""
+
+    entry = serializers.IntegerField()
+    against = CellSerializer(many=True)
+
+
+class PairingSerializer(serializers.Serializer[Any]):
+    """So many games between two entries."""
+
+    number = serializers.IntegerField()
+    round = serializers.IntegerField()
+    first = serializers.IntegerField(help_text="The entry that plays the first side.")
+    second = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=RunStatus.choices)
+    first_wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    second_wins = serializers.IntegerField()
+    expected = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="Exact chances: first wins, draw, second wins."
+    )
+
+
+class TournamentDetailSerializer(TournamentSerializer):
+    """A tournament as it stands: ``selectors.tournaments.tournament_view``."""
+
+    version = serializers.IntegerField()
+    error = serializers.CharField()
+    pairings_done = serializers.IntegerField()
+    pairings_total = serializers.IntegerField(help_text="Of a Swiss tournament: of the rounds begun.")
+    entries = EntrySerializer(many=True)
+    standings = StandingSerializer(many=True)
+    crosstable = CrossSerializer(many=True)
+    pairings = PairingSerializer(many=True)

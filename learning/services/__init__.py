@@ -1,0 +1,1 @@
+"""Use-cases that write, each one transaction, a module a subject."""

@@ -1,0 +1,525 @@
+"""Machines: made, copied, brought in, changed, reset and deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet, Sum
+
+from games.models import Room
+from games.rules.base import Game, Side
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
+from games.selectors import rooms_of, rooms_open
+from learning.access import To, machine_for, machine_require
+from learning.core.exchange.document import MachineData, Wanted
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import machine_read
+from learning.core.exchange.values import ValuesData
+from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.registry import AnyRule
+from learning.core.machines.rule import OpenBoxes, Rule
+from learning.core.training.memory import Memory
+from learning.exceptions import (
+    GameTooLargeError,
+    MachineBusyError,
+    MachineFileError,
+    MachineQuotaError,
+    RuleRefusedError,
+    ValueQuotaError,
+)
+from learning.models import Change, Lesson, Machine, TrainingRun
+from learning.storage.boxes import boxes_lay_out, boxes_reset, boxes_restore, names_forget, table_of
+from learning.storage.locks import machine_lock
+from learning.storage.values import values_copy, values_forget, values_left, values_restore
+
+DELETIONS = 1
+"""The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""
+
+
+@transaction.atomic
+def machine_create(
+    *,
+    game: str,
+    side: Side | None,
+    name: str,
+    preset: str = "",
+    rule: AnyRule | None = None,
+    **details: Any,
+) -> Machine:
+    """A new machine with its boxes laid out, from a preset, a rule, or the usual preset of its side.
+
+    Args:
+        game: slug of the game.
+        side: the side it will play; ``None`` for a machine that keeps values, which plays either.
+        name: what people call it.
+        preset: slug of the preset to copy the rule from; ignored when ``rule`` is given.
+        rule: a rule of its own.
+        **details: further fields of the machine: ``slug``, ``description``, ``owner``.
+
+    Raises:
+        UnknownGameError, RuleRefusedError, GameTooLargeError.
+    """
+    rules = game_get(game)
+    if rule is None:
+        preset = preset or preset_usual(rules, side)
+        rule = preset_rule(rules, preset)
+    rule_require(rules, rule)
+    if isinstance(rule, QRule):
+        if side is not None:
+            raise RuleRefusedError("side: A machine that keeps values plays either side.")
+        details["epsilon"] = rule.epsilon
+    elif side is None:
+        raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
+    machine = Machine.objects.create(
+        game=rules.slug, side=side, name=name, preset=preset, rule=rule.to_json(), **details
+    )
+    if isinstance(rule, Rule) and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+        boxes_lay_out(machine, Memory.fresh(table_of(machine)))
+    return machine
+
+
+def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
+    """The slug of the preset that a machine gets when nobody says otherwise.
+
+    Raises:
+        RuleRefusedError: for a game of boxes, unless a side is given.
+    """
+    if Rule.fits(game):
+        if side is None:
+            raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
+        return DEFAULT_PRESETS[side]
+    return next(iter(presets_of(game)))
+
+
+def preset_rule(game: Game[Any, Any], preset: str) -> AnyRule:
+    """The rule of a preset for a game: where boxes cannot be laid out in advance, they are opened when met.
+
+    The play is the same.
+
+    Raises:
+        RuleRefusedError: there is no such preset.
+    """
+    found = preset_named(preset)
+    if found is None:
+        raise RuleRefusedError(f"preset: {preset!r} is not one of {', '.join(presets_of(game))}.")
+    rule = found.rule
+    return rule if game.enumerable or isinstance(rule, QRule) else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+
+
+def rule_require(game: Game[Any, Any], rule: AnyRule) -> None:
+    """Refuse a rule that does not fit a game, or asks of it what it is too large for.
+
+    Raises:
+        RuleRefusedError, GameTooLargeError.
+    """
+    if not rule.fits(game):
+        able = ", ".join(presets_of(game))
+        raise RuleRefusedError(f"rule: A machine of this kind cannot play {game.name}; there are the presets {able}.")
+    if isinstance(rule, QRule):
+        return
+    if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+        raise GameTooLargeError(
+            f"open_boxes: {game.name} has too many positions to lay out a box for each. They can be opened when met."
+        )
+
+
+@transaction.atomic
+def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **details: Any) -> Machine:
+    """A copy of a machine as it stands: same rule, same beads, a ledger of its own that begins with them.
+
+    It is as public as the original. One made for a room is in no list all the same.
+    """
+    (machine,) = machine_lock(machine_id)
+    copy = Machine.objects.create(
+        name=name,
+        room=room,
+        copied_from=machine,
+        is_public=machine.is_public,
+        game=machine.game,
+        side=machine.side,
+        preset=machine.preset,
+        rule=machine.rule,
+        n_removed=machine.n_removed,
+        epsilon=machine.epsilon,
+        n_values=machine.n_values,
+        **details,
+    )
+    if machine.keeps_values:
+        values_copy(machine, copy)
+        return copy
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
+            " SELECT %s, position, ply, move_number, beads, beads, array_fill(0::bigint, ARRAY[cardinality(beads)])"
+            " FROM learning_box WHERE machine_id = %s ORDER BY position",
+            [copy.pk, machine.pk],
+        )
+    return copy
+
+
+@transaction.atomic
+def machine_make(
+    *,
+    user: Any,
+    game: str,
+    side: Side | None,
+    name: str,
+    preset: str = "",
+    rule: AnyRule | None = None,
+    description: str = "",
+    is_public: bool = True,
+) -> Machine:
+    """A new machine that belongs to the account that asks.
+
+    Raises:
+        MachineQuotaError, UnknownGameError, RuleRefusedError, GameTooLargeError.
+    """
+    quota_require(user)
+    return machine_create(
+        game=game,
+        side=side,
+        name=name,
+        preset=preset,
+        rule=rule,
+        description=description,
+        is_public=is_public,
+        owner=user,
+    )
+
+
+@transaction.atomic
+def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
+    """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
+
+    Raises:
+        MachineNotFoundError, MachineQuotaError.
+    """
+    quota_require(user)
+    original = _locked(machine_for(user, machine_id).pk)
+    values_quota_require(user, original.n_values)
+    copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
+    if is_public is not None and copy.is_public != is_public:
+        copy.is_public = is_public
+        copy.save(update_fields=["is_public"])
+    return copy
+
+
+@transaction.atomic
+def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) -> Machine:
+    """A copy, as :func:`machine_clone`, for a room: of its account (``owner``), or of whoever plays there.
+
+    When it is stored, older ones of whoever opened the room make way.
+
+    Raises:
+        MachineNotFoundError, ValueQuotaError.
+    """
+    user_id = None if owner is None else owner.pk
+    if owner is not None:
+        _account_lock(owner)
+    original = _locked(machine_id)
+    if original.keeps_values:
+        most = settings.VALUES_PER_ROOM_COPY
+        if original.n_values > most:
+            raise ValueQuotaError(
+                f"{original.name} has {original.n_values:,} values, and a machine copied for a game may have {most:,}."
+                " Play it itself, or copy it on its page."
+            )
+        if owner is not None:
+            values_quota_require(owner, original.n_values)
+        else:  # so that nothing is copied in vain; asked again when everything is stored (guests_values_require)
+            guests_values_require(guest, room.opened_from, n_more=original.n_values)
+    clear = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
+    transaction.on_commit(clear, robust=True)  # the room is there, whatever becomes of the others
+    return machine_clone(machine_id=original.pk, name=f"{original.name[:70]} (copy)", room=room, owner=owner)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A machine that was brought in, and what its file was read as."""
+
+    machine: Machine
+    data: MachineData | ValuesData
+
+
+def machine_import(
+    *,
+    user: Any,
+    content: bytes,
+    form: str = "",
+    game: str = "",
+    side: Side | None = None,
+    preset: str = "",
+    name: str = "",
+    any_size: bool = False,
+) -> Imported:
+    """A new machine from a file; it belongs to the account, and its ledger begins with the beads or values of the file.
+
+    Args:
+        user: the account that asks; ``None`` for a machine of the house.
+        content: the file.
+        form: its format, read off the file if left out.
+        game: slug of its game, for files that do not say; read off their positions if left out.
+        side: the side to take from a file that does not say or holds both.
+        preset: whose rule the machine follows from now on, for files without a rule.
+        name: what people call it, instead of the name in the file.
+        any_size: whether the file may be larger than those of accounts.
+
+    Raises:
+        MachineFileError: the file was refused; nothing of it is kept.
+        MachineQuotaError.
+    """
+    try:
+        if preset and preset not in PRESETS:
+            raise ExchangeError("preset", f"must be one of {', '.join(PRESETS)}")
+        wanted = Wanted(
+            game=game_get(game) if game else None,
+            side=side,
+            rule=PRESETS[preset].rule if preset else None,
+            preset=preset,
+            name=name.strip(),
+            any_size=any_size,
+        )
+        data = machine_read(content, wanted, form)
+        rule_require(data.game, data.rule)
+    except (ExchangeError, GameTooLargeError, RuleRefusedError, UnknownGameError) as error:
+        raise MachineFileError(str(error)) from None
+    with transaction.atomic():
+        if user is not None:
+            quota_require(user)
+        details: dict[str, Any]
+        if isinstance(data, ValuesData):
+            if user is not None:
+                values_quota_require(user, len(data.values))
+            details = {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}
+        else:
+            details = {"side": data.side, "n_removed": data.removed}
+        machine = Machine.objects.create(
+            owner=user,
+            name=data.name,
+            description=data.description,
+            game=data.game.slug,
+            preset=data.preset,
+            rule=data.rule.to_json(),
+            learns=data.learns,
+            n_games=data.wins + data.draws + data.losses,
+            n_wins=data.wins,
+            n_draws=data.draws,
+            n_losses=data.losses,
+            **details,
+        )
+        if isinstance(data, ValuesData):
+            values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
+        else:
+            boxes_restore(machine, ((box.position, box.beads, box.draws) for box in data.boxes))
+    return Imported(machine, data)
+
+
+@transaction.atomic
+def machine_update(
+    *,
+    user: Any,
+    machine_id: int,
+    name: str | None = None,
+    description: str | None = None,
+    learns: bool | None = None,
+    is_public: bool | None = None,
+) -> Machine:
+    """Rename, describe, freeze or resume, publish or hide a machine; ``None`` leaves a field as it is.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    wanted = {"name": name, "description": description, "learns": learns, "is_public": is_public}
+    given = {field: value for field, value in wanted.items() if value is not None}
+    for field, value in given.items():
+        setattr(machine, field, value)
+    machine.save(update_fields=list(given))
+    return machine
+
+
+@transaction.atomic
+def machine_reset(*, user: Any, machine_id: int) -> Machine:
+    """Lay a machine's boxes out again as its rule says: it forgets every lesson, and its ledger begins anew.
+
+    Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
+    nothing that was kept under an earlier number is ever taken for the machine as it now is.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+        MachineBusyError: it is being trained.
+    """
+    machine = _locked(machine_id, user, to="edit")
+    _require_idle(machine)
+    Change.objects.filter(box__machine=machine).delete()
+    values_forget(machine)
+    Lesson.objects.filter(machine=machine).delete()
+    if isinstance(machine.any_rule, QRule):
+        machine.epsilon = machine.any_rule.epsilon
+    else:
+        boxes_reset(machine)
+    machine.n_lessons += 1
+    machine.n_games = machine.n_wins = machine.n_draws = machine.n_losses = machine.n_removed = machine.n_values = 0
+    counts = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
+    machine.save(update_fields=["n_lessons", *counts, "epsilon"])
+    return machine
+
+
+@transaction.atomic
+def machine_delete(*, user: Any, machine_id: int) -> None:
+    """Delete a machine with its boxes, its ledger and its training runs, those that go on as well.
+
+    Matches it played stay, and what others learnt from it. A run of another machine that comes to it as an opponent
+    stops there: the next chunk finds it gone.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+    """
+    _deletion_begin(machine_id)
+    _delete(_locked(machine_id, user, to="edit"))
+
+
+def _deletion_begin(machine_id: int) -> None:
+    """Lock what a deletion needs. Call inside its transaction, before anything else."""
+    # One deletion after the other: two machines that trained against each other would each wait for the other's runs.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
+    # With its key and before everything else: who is about to refer to it waits, and finds it gone (machine_hold).
+    Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()
+
+
+def _delete(machine: Machine) -> None:
+    names_forget(Machine.objects.filter(pk=machine.pk))
+    Change.objects.filter(box__machine=machine).delete()
+    values_forget(machine)
+    machine.delete()
+
+
+def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> None:
+    """Of the copies made for the rooms of a person, and for guests of an address, keep the last that were played.
+
+    They are so many at most, and have so many values together. A copy in a match that is being
+    played, or in training, never goes. Call outside any transaction: each deletion is one of its own.
+    """
+    mine = Machine.objects.filter(room__in=rooms_of(user_id=user_id, guest=guest))
+    if user_id is None:
+        bounds = [(mine, settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST)]
+    else:
+        bounds = [(mine, settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT)]
+    bounds.append((_guests_copies_at(address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    for copies, most, most_values in bounds:
+        stored = list(copies.order_by("-room__changed_at", "-pk").values_list("pk", "n_values"))
+        together = accumulate(n_values for _, n_values in stored)
+        n_kept = min(most, sum(n <= most_values for n in together))
+        beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
+        # Most of them may be in use: those are left out at once, and what is left is asked again under its locks.
+        for copy_id in beyond.exclude(room__in=rooms_open(Room.objects.all())).values_list("pk", flat=True):
+            _copy_delete(copy_id)
+
+
+def _guests_copies_at(address: str) -> QuerySet[Machine]:
+    """The copies made for the rooms opened from an address, those aside that count with an account."""
+    return Machine.objects.filter(room__opened_from=address, owner__isnull=True).exclude(room__opened_from="")
+
+
+def guests_values_require(guest: UUID | None, address: str, n_more: int = 0) -> None:
+    """Refuse a guest, or an address, whose copies would have too many values together.
+
+    Those in open rooms count: all others make way (:func:`copies_clear`).
+
+    Raises:
+        ValueQuotaError.
+    """
+    mine = Machine.objects.filter(room__in=rooms_of(user_id=None, guest=guest), owner__isnull=True)
+    here = _guests_copies_at(address)
+    for copies, most, whose in (
+        (mine, settings.VALUES_PER_GUEST, "that a guest plays"),
+        (here, settings.VALUES_PER_ADDRESS, "played where you are"),
+    ):
+        in_use = copies.filter(room__in=rooms_open(Room.objects.all()))
+        n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
+        if n_values + n_more > most:
+            raise ValueQuotaError(
+                f"The copies {whose} may have {most:,} values together, and with this game they would have more."
+                " Finish a game or give one up first, or play the machine itself."
+            )
+
+
+@transaction.atomic
+def _copy_delete(copy_id: int) -> None:
+    """Delete a copy made for a room, unless somebody has it in use."""
+    _deletion_begin(copy_id)
+    copy = Machine.objects.filter(pk=copy_id).first()
+    if copy is None or _is_in_training(copy) or rooms_open(Room.objects.filter(fresh_machines=copy)).exists():
+        return
+    _delete(copy)
+
+
+def quota_require(user: Any, n_more: int = 1) -> None:
+    """Refuse an account that would have too many machines. Call inside the transaction that makes them.
+
+    The account's row is locked, so that two requests at once do not both find room for the last one; without its key,
+    so that nobody waits here who holds a machine and only refers to the account. Copies made for rooms do not count.
+
+    Raises:
+        MachineQuotaError.
+    """
+    _account_lock(user)
+    n_machines = Machine.objects.filter(owner=user, room__isnull=True).count()
+    most = settings.MACHINES_PER_ACCOUNT
+    if n_machines + n_more > most:
+        raise MachineQuotaError(f"An account may have {most} machines, and you have {n_machines}. Delete one first.")
+
+
+def _account_lock(user: Any) -> None:
+    """Lock an account, without its key, for what is counted of it. Before machines, after a room."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+def values_quota_require(user: Any, n_more: int) -> None:
+    """Refuse an account so many values at once, if its machines would have more together than they may.
+
+    Call under the lock of the account.
+
+    Raises:
+        ValueQuotaError.
+    """
+    most = settings.VALUES_PER_ACCOUNT
+    left = values_left(user.pk)
+    if n_more > left:
+        raise ValueQuotaError(
+            f"The machines of an account may have {most:,} values together. There is room for {left:,}, this one has"
+            f" {n_more:,}. Delete or reset one first, or wait for a training to end."
+        )
+
+
+def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machine:
+    """The machine, locked, and checked for what the user is about to do. Call inside a transaction.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+    """
+    (machine,) = machine_lock(machine_id)
+    if to is not None:
+        machine_require(user, machine, to=to)
+    return machine
+
+
+def _require_idle(machine: Machine) -> None:
+    if _is_in_training(machine):
+        raise MachineBusyError
+
+
+def _is_in_training(machine: Machine) -> bool:
+    """Whether a run that waits or goes on teaches it."""
+    in_training = Q(machine=machine) | Q(stages__opponent_machine=machine, stages__opponent_learns=True)
+    return TrainingRun.objects.filter(in_training, finished_at__isnull=True).exists()

@@ -1,0 +1,230 @@
+"""Training runs: asked for, started, stopped."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from learning import events, tasks
+from learning.access import machine_find, machine_for, run_for
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.registry import ENGINES, OPPONENTS
+from learning.exceptions import (
+    MachineNotFoundError,
+    MachineWrongSideError,
+    RunQuotaError,
+    TrainingRefusedError,
+)
+from learning.models import Machine, RunStage, RunStatus, TrainingRun
+from learning.selectors.runs import run_progress
+from learning.services.machines import _account_lock
+from learning.storage.values import values_most
+from learning.workers.jobs import waits
+from learning.workers.runs import RUNS
+
+MAX_GAMES = 1_000_000_000
+
+
+MAX_STAGES = 20
+
+
+MAX_RANDOM_SEED = 1 << 32
+"""A seed that nobody chose is short enough to be typed, and for every language's whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """So many games against one opponent: a fixed opponent's slug, or the id or slug of a machine of the other side."""
+
+    opponent: str
+    games: int
+    learns: bool = False
+    """Whether an opponent that is a machine learns too."""
+
+
+@transaction.atomic
+def training_run_start(
+    *,
+    machine: str,
+    stages: Sequence[Stage],
+    seed: int,
+    started_by_id: int | None = None,
+    enqueue: bool = True,
+) -> TrainingRun:
+    """Store a training run and, unless the caller runs it itself, knock at the workers once it is committed.
+
+    Args:
+        machine: id or slug of the machine to train.
+        stages: the opponents, one after the other (a curriculum), with the games against each.
+        seed: any whole number of 63 bits; the same seed and the same beads give the same beads.
+        started_by_id: the account that asked.
+        enqueue: ``False`` for a command that trains in its own process.
+
+    Raises:
+        MachineNotFoundError, MachineWrongSideError, TrainingRefusedError.
+    """
+    if not 1 <= len(stages) <= MAX_STAGES:
+        raise TrainingRefusedError(f"opponents: a run has 1 to {MAX_STAGES} of them, not {len(stages)}.")
+    games = sum(stage.games for stage in stages)
+    if min(stage.games for stage in stages) < 1 or games > MAX_GAMES:
+        raise TrainingRefusedError(f"games: must lie between 1 and {MAX_GAMES:,}, not {games:,}.")
+    if not 0 <= seed < 1 << 63:
+        raise TrainingRefusedError(f"seed: must lie between 0 and {(1 << 63) - 1}, not {seed}.")
+    learner = machine_find(machine)
+    if not learner.learns:
+        raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
+    others = [_opponent_of(learner, stage.opponent) for stage in stages]
+    run = run_store(learner, stages, others, seed=seed, started_by_id=started_by_id)
+    if enqueue:
+        transaction.on_commit(lambda: tasks.knock(RUNS, [run.pk]))
+    return run
+
+
+@transaction.atomic
+def training_run_request(
+    *, user: Any, machine: str, stages: Sequence[Stage], seed: int | None = None, is_trial: bool = False
+) -> TrainingRun:
+    """Start a training run for an account: of a machine it may train, against machines it may play.
+
+    An opponent that learns too is trained as well, so the account has to be allowed to do that.
+
+    Args:
+        user: the account that asks.
+        machine: id or slug of the machine to train.
+        stages: as for :func:`training_run_start`.
+        seed: a random one if left out.
+        is_trial: the caller will take it back, so it does not count as one of the account's runs.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
+    """
+    if not (is_trial or user.is_staff):
+        _run_quota_require(user)
+    learner = machine_for(user, machine, to="train")
+    for stage in stages:
+        if stage.opponent not in OPPONENTS:
+            try:
+                machine_for(user, stage.opponent, to="train" if stage.learns else "play")
+            except MachineNotFoundError:
+                known = ", ".join(OPPONENTS)
+                raise TrainingRefusedError(f"opponent: {stage.opponent!r} is no machine, nor {known}.") from None
+    return training_run_start(
+        machine=str(learner.pk),
+        stages=stages,
+        seed=secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed,
+        started_by_id=user.pk,
+    )
+
+
+def _run_quota_require(user: Any) -> None:
+    """Refuse an account that has enough runs waiting and going on. Its row is locked, as by :func:`quota_require`."""
+    _account_lock(user)
+    most = settings.OPEN_RUNS_PER_ACCOUNT
+    if TrainingRun.objects.filter(started_by=user, finished_at__isnull=True).count() >= most:
+        raise RunQuotaError(
+            f"You have {most} trainings waiting or going on, as many as an account may. Wait for one, or cancel one."
+        )
+
+
+def training_run_stop(*, user: Any, run_id: int) -> bool:
+    """Ask a run to stop, as :func:`training_run_cancel`, if the account may train its machine.
+
+    Raises:
+        RunNotFoundError, NotYourMachineError.
+    """
+    return training_run_cancel(run_id=run_for(user, run_id, to="train").pk)
+
+
+def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
+    """The machine to train against; ``None`` for a fixed opponent, if it can play the game."""
+    if opponent in ENGINES and ENGINES[opponent].is_slow:
+        raise TrainingRefusedError(
+            f"opponent: what {opponent} plays depends on how fast this machine is, so a training could not be repeated."
+        )
+    fixed = OPPONENTS.get(opponent)
+    if fixed is None:
+        return _other_side(learner, opponent)
+    if not fixed.plays(learner.rules):
+        able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.rules))
+        raise TrainingRefusedError(f"opponent: {fixed.name} is no opponent in {learner.rules.name}; there are {able}.")
+    return None
+
+
+def _other_side(learner: Machine, opponent: str) -> Machine:
+    """The machine to train against, if the two can play each other in a table."""
+    other = machine_find(opponent)
+    if learner.keeps_values and other.game == learner.game:
+        return other
+    if other.game != learner.game:
+        raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
+    if other.side == learner.side:
+        raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
+    if other.learning_rule.reduce_symmetry != learner.learning_rule.reduce_symmetry:
+        raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
+    return other
+
+
+def training_run_cancel(*, run_id: int) -> bool:
+    """Stop a run; whether it was still open. One that waits is over at once; a worker sees it within a chunk."""
+    run = TrainingRun.objects.filter(pk=run_id)
+    now = timezone.now()
+    ended = run.filter(waits(now)).update(
+        status=RunStatus.CANCELLED, cancel_requested=True, finished_at=now, lease_until=None
+    )
+    if ended and (over := run.first()) is not None:
+        view, audience = run_progress(over), over.machine.audience
+        transaction.on_commit(lambda: events.run_changed(run_id, view, [], audience))
+    return bool(ended or run.filter(finished_at__isnull=True).update(cancel_requested=True))
+
+
+def _values_promised(machines: Sequence[Machine]) -> dict[int, int | None]:
+    """Up to how many values a run may bring each of these machines, by id; ``None`` for one that keeps boxes.
+
+    Decided when the run is stored and kept with it, so that what it comes to does not depend on when it is trained.
+    Until it is over it counts as used up: two runs at once do not both get what is left. The accounts are locked.
+    """
+    owners = {machine.owner_id for machine in machines if machine.keeps_values and machine.owner_id is not None}
+    if owners:
+        list(get_user_model().objects.select_for_update(no_key=True).filter(pk__in=owners).order_by("pk"))
+    most_of: dict[int, int | None] = {}
+    for machine in machines:
+        if machine.pk not in most_of:
+            most_of[machine.pk] = values_most(machine, most_of) if machine.keeps_values else None
+    return most_of
+
+
+def run_store(
+    machine: Machine, stages: Sequence[Stage], others: Sequence[Machine | None], *, seed: int, **fields: Any
+) -> TrainingRun:
+    most_of = _values_promised(
+        [machine, *(one for one, stage in zip(others, stages, strict=True) if one and stage.learns)]
+    )
+    run = TrainingRun.objects.create(
+        machine=machine,
+        most_values=most_of[machine.pk],
+        n_games=sum(stage.games for stage in stages),
+        seed=seed,
+        random_state=RandomSource(seed).text,
+        **fields,
+    )
+    RunStage.objects.bulk_create(
+        RunStage(
+            run=run,
+            number=number,
+            opponent="machine" if other else stage.opponent,
+            opponent_machine=other,
+            opponent_name=other.name if other else "",
+            opponent_learns=other is not None and stage.learns,
+            most_values=most_of[other.pk] if other is not None and stage.learns else None,
+            n_games=stage.games,
+        )
+        for number, (stage, other) in enumerate(zip(stages, others, strict=True))
+    )
+    return run

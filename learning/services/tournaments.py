@@ -1,0 +1,204 @@
+"""Tournaments: hold one, call it off, delete it. Workers play the pairings (``workers.pairings``); nobody learns."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from games.rules.base import Game
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
+from games.rules.romgon.rules import Romgon
+from learning import tasks
+from learning.access import machine_find, machine_for
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.tournaments.meetings import round_robin, swiss_rounds_usual
+from learning.core.training.tables import graph_compile
+from learning.exceptions import (
+    NotYourTournamentError,
+    TournamentQuotaError,
+    TournamentRefusedError,
+)
+from learning.models import Box, Machine, RunStatus, Tournament, TournamentEntry, TournamentFormat
+from learning.selectors.tournaments import tournament_for
+from learning.storage.locks import machine_lock
+from learning.workers.pairings import PAIRINGS, entrant_of, round_begin, tournament_end, tournament_tell
+
+MAX_ENTRIES = 32
+MAX_GAMES_PER_PAIRING = 1_000_000
+MAX_LONG_GAMES = 1000
+"""Of a pairing in a game that is played move by move, at about 25 ms a game."""
+MAX_RANDOM_SEED = 1 << 32
+
+
+@transaction.atomic
+def tournament_start(
+    *,
+    user: Any,
+    entries: Sequence[str],
+    games: int,
+    game: str = "",
+    name: str = "",
+    format: str = TournamentFormat.ROUND_ROBIN,  # noqa: A002 - the name the API has for it
+    rounds: int | None = None,
+    seed: int | None = None,
+    enqueue: bool = True,
+) -> Tournament:
+    """Hold a tournament: store who takes part as they are now, and the first pairings, and tell the workers.
+
+    Args:
+        user: the account that asks; ``None`` for the operator's command, which may enter every machine.
+        entries: ids or slugs of machines, and slugs of fixed opponents; each once.
+        games: of each pairing. Two that can sit either way play a pairing each way.
+        game: slug of what is played; needed where no machine says it.
+        name: what people call it; without one it is named after its format.
+        format: ``round-robin`` or ``swiss``.
+        rounds: of a Swiss tournament; as many as are usual if left out.
+        seed: of all its games and lots; a random one if left out.
+        enqueue: ``False`` for a command that plays it in its own process.
+
+    Raises:
+        MachineNotFoundError, TournamentRefusedError, TournamentQuotaError.
+    """
+    seed = secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed
+    _require_numbers(entries, games, format, rounds, seed)
+    if user is not None and not user.is_staff:
+        get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+        going_on = Tournament.objects.filter(owner=user, status=RunStatus.RUNNING).count()
+        if going_on >= settings.OPEN_TOURNAMENTS_PER_ACCOUNT:
+            raise TournamentQuotaError
+    machines = _machines(user, entries)
+    played = _game_of(machines.values(), entries, game)
+    if isinstance(played, Romgon) and games > MAX_LONG_GAMES:
+        raise TournamentRefusedError(f"games: 1 to {MAX_LONG_GAMES:,} a pairing in {played.name}, not {games:,}.")
+    tournament = Tournament.objects.create(
+        owner=user,
+        name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",
+        game=played.slug,
+        format=format,
+        n_games=games,
+        n_rounds=rounds or (swiss_rounds_usual(len(entries)) if format == TournamentFormat.SWISS else 1),
+        seed=seed,
+        is_public=all(machine.is_public for machine in machines.values()),
+    )
+    rows = [_entry(tournament, number, entry, machines) for number, entry in enumerate(entries)]
+    _require_meetings(rows)
+    TournamentEntry.objects.bulk_create(rows)
+    pairings = round_begin(tournament)
+    if enqueue:
+        transaction.on_commit(lambda: tasks.knock(PAIRINGS, pairings))
+    return tournament
+
+
+@transaction.atomic
+def tournament_cancel(*, user: Any, tournament_id: int) -> Tournament:
+    """Call a tournament off; what has been played stays. One that is over stays as it is.
+
+    Raises:
+        TournamentNotFoundError, NotYourTournamentError.
+    """
+    tournament = _own(user, tournament_id)
+    if tournament.status == RunStatus.RUNNING:
+        tournament_end(tournament, RunStatus.CANCELLED)
+        transaction.on_commit(lambda: tournament_tell(tournament))
+    return tournament
+
+
+@transaction.atomic
+def tournament_delete(*, user: Any, tournament_id: int) -> None:
+    """Delete a tournament with its results. The machines lose nothing by it.
+
+    Raises:
+        TournamentNotFoundError, NotYourTournamentError.
+    """
+    _own(user, tournament_id).delete()
+
+
+def _own(user: Any, tournament_id: int) -> Tournament:
+    """The tournament, locked, of an account that may do everything with it. Call inside a transaction."""
+    visible = tournament_for(user, tournament_id)
+    if not user.is_authenticated or not (user.is_staff or visible.owner_id == user.pk):
+        raise NotYourTournamentError
+    return Tournament.objects.select_for_update(of=("self",)).get(pk=tournament_id)
+
+
+def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: int | None, seed: int) -> None:
+    if not 2 <= len(entries) <= MAX_ENTRIES:
+        raise TournamentRefusedError(f"entries: a tournament has 2 to {MAX_ENTRIES} of them, not {len(entries)}.")
+    if format_ not in TournamentFormat.values:
+        raise TournamentRefusedError(f"format: one of {', '.join(TournamentFormat.values)}, not {format_!r}.")
+    if not 1 <= games <= MAX_GAMES_PER_PAIRING:
+        raise TournamentRefusedError(f"games: 1 to {MAX_GAMES_PER_PAIRING:,} a pairing, not {games:,}.")
+    if rounds is not None and format_ != TournamentFormat.SWISS:
+        raise TournamentRefusedError("rounds: only a Swiss tournament has a number of them.")
+    if rounds is not None and not 1 <= rounds < len(entries):
+        raise TournamentRefusedError(f"rounds: 1 to {len(entries) - 1} for {len(entries)} entries, not {rounds}.")
+    if not 0 <= seed < 1 << 63:
+        raise TournamentRefusedError(f"seed: must lie between 0 and {(1 << 63) - 1}, not {seed}.")
+
+
+def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
+    """The machines among the entries, locked so that their beads are those of one moment."""
+    found = {
+        entry: machine_find(entry) if user is None else machine_for(user, entry, to="play")
+        for entry in entries
+        if entry not in OPPONENTS
+    }
+    ids = [machine.pk for machine in found.values()]
+    if len({*ids}) + len({entry for entry in entries if entry in OPPONENTS}) < len(entries):
+        raise TournamentRefusedError("entries: each can take part once.")
+    return dict(zip(found, machine_lock(*ids), strict=True))
+
+
+def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> Game[Any, Any]:
+    """The one game that all these play, and nobody has asked for another."""
+    games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
+    if not games:
+        raise TournamentRefusedError("entries: at least one of them has to be a machine, unless a game is named.")
+    if len(games) > 1:
+        raise TournamentRefusedError(f"entries: machines of one game only, not of {' and '.join(games)}.")
+    try:
+        game = game_get(games[0])
+    except UnknownGameError as error:
+        raise TournamentRefusedError(f"game: {error}") from None
+    if not isinstance(game, Romgon):
+        try:
+            graph_compile(game, reduced=True)
+        except ValueError as error:
+            raise TournamentRefusedError(f"entries: {error}") from None
+    for entry in entries:
+        if entry in OPPONENTS and OPPONENTS[entry].is_slow:
+            raise TournamentRefusedError(
+                f"entries: what {entry} plays depends on how fast this machine is, so nothing could be repeated."
+            )
+        if entry in OPPONENTS and not OPPONENTS[entry].plays(game):
+            raise TournamentRefusedError(f"entries: {OPPONENTS[entry].name} does not play {game.name}.")
+    return game
+
+
+def _require_meetings(rows: Sequence[TournamentEntry]) -> None:
+    """Refuse an entry that would have nobody to play against."""
+    meetings = round_robin([entrant_of(row) for row in rows])
+    busy = {number for meeting in meetings for number in (meeting.first, meeting.second)}
+    for row in rows:
+        if row.number not in busy:
+            side = "second" if row.side == 0 else "first"
+            raise TournamentRefusedError(f"entries: {row.name} meets nobody. Add somebody who can play {side}.")
+
+
+def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, Machine]) -> TournamentEntry:
+    machine = machines.get(entry)
+    if machine is None:
+        return TournamentEntry(tournament=tournament, number=number, name=OPPONENTS[entry].name, opponent=entry)
+    row = TournamentEntry(tournament=tournament, number=number, name=machine.name, machine=machine, rule=machine.rule)
+    if machine.keeps_values:
+        row.epsilon, row.n_lessons = machine.epsilon, machine.n_lessons
+    else:
+        row.side = machine.side
+        row.beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
+    return row

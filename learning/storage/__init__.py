@@ -1,0 +1,1 @@
+"""Between rows and arrays, and the locks that whoever writes holds."""

@@ -1,0 +1,42 @@
+"""The locks on machines: who writes what one knows holds its row, and several always in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import connection
+
+from learning.exceptions import MachineNotFoundError
+from learning.models import Machine
+
+
+def machine_lock(*ids: int) -> list[Machine]:
+    """The machines, locked in ascending order of id whatever order is asked for, and returned as asked.
+
+    Raises:
+        MachineNotFoundError: one has been deleted, perhaps while we waited for it.
+    """
+    found = machines_locked(ids)
+    try:
+        return [found[pk] for pk in ids]
+    except KeyError:
+        raise MachineNotFoundError from None
+
+
+def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
+    """Those of the machines that exist, locked in ascending order of id; by id.
+
+    Without the key: a row that only refers to a machine (a draw, a seat, a run) need not wait for whoever teaches it.
+    """
+    machines = Machine.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids).order_by("pk")
+    return {machine.pk: machine for machine in machines}
+
+
+def machine_hold(machine: Machine) -> bool:
+    """Keep a machine from being deleted until this transaction ends, and from nothing else; whether it still exists.
+
+    For whoever refers to a machine and does not lock it: what is stored would else point to nothing.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM learning_machine WHERE id = %s FOR KEY SHARE", [machine.pk])
+        return bool(cursor.rowcount)

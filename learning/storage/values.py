@@ -1,0 +1,182 @@
+"""Between rows and the table of a machine that keeps values: reading single entries, storing those learnt, the ledger.
+
+Nothing here takes longer for a machine that owns more entries. Every function that writes must be called inside a
+transaction that holds the machine's lock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from django.conf import settings
+from django.db import connection
+
+from games.rules.romgon.rules import Romgon
+from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values, ValueStep
+from learning.core.training.q_episodes import QMemory, TouchedValue
+from learning.models import Lesson, Machine, RunStage, TrainingRun
+
+
+def values_fetch(machine: Machine) -> Fetch:
+    """Reads entries of a machine by key."""
+    return partial(_fetch, machine.pk)
+
+
+def _fetch(machine_id: int, keys: Sequence[str]) -> dict[str, float]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, value FROM learning_value WHERE machine_id = %s AND key = ANY(%s)", [machine_id, list(keys)]
+        )
+        return dict(cursor.fetchall())
+
+
+def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
+    """Reads entries by key as they were after so many lessons of the machine: before the first change since."""
+    return partial(_fetch_at, machine_id, n_lessons)
+
+
+def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str, float]:
+    with connection.cursor() as cursor:
+        # By ``id + 0``, for which there is no index: while nothing is known of the table's statistics the planner would
+        # rather go through everybody's changes in the order of the id than sort the few of one entry.
+        cursor.execute(
+            "SELECT key, coalesce((SELECT before FROM learning_valuechange change WHERE change.entry_id = entry.id"
+            " AND change.lesson_id >= (SELECT id FROM learning_lesson WHERE machine_id = %s AND number = %s)"
+            " ORDER BY change.id + 0 LIMIT 1), value)"
+            " FROM learning_value entry WHERE machine_id = %s AND key = ANY(%s)",
+            [machine_id, n_lessons + 1, machine_id, list(keys)],
+        )
+        return dict(cursor.fetchall())
+
+
+def values_go_back_to(machine_id: int, n_lessons: int) -> bool:
+    """Whether what the machine was after so many lessons can still be read: it is there, and was not reset since."""
+    here = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
+    return here.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()
+
+
+def values_most(machine: Machine, promised: Mapping[int, int | None] | None = None) -> int:
+    """How many entries the machine may come to have: as many as any, and as the others of its account leave it.
+
+    ``promised`` says the same of others of them already.
+    """
+    most: int = settings.VALUES_PER_MACHINE
+    return most if machine.owner_id is None else min(most, values_left(machine.owner_id, machine.pk, promised))
+
+
+def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int, int | None] | None = None) -> int:
+    """How many entries the machines of an account may have together, less those of all but one; 0 at least.
+
+    Of each counts what it has, or what a run that waits or goes on may bring it to. These are few rows: each machine
+    carries its number of entries.
+    """
+    others = Machine.objects.filter(owner=owner_id, epsilon__isnull=False)
+    if besides is not None:
+        others = others.exclude(pk=besides)
+    sizes = dict(others.values_list("pk", "n_values"))
+    open_runs = TrainingRun.objects.filter(finished_at__isnull=True)
+    learners = open_runs.filter(machine__in=others).values_list("machine", "most_values")
+    stages = RunStage.objects.filter(run__in=open_runs, opponent_machine__in=others)
+    opponents = stages.values_list("opponent_machine", "most_values")
+    for pk, most in [*learners, *opponents, *(promised or {}).items()]:
+        if pk in sizes:
+            sizes[pk] = max(sizes[pk], most or 0)
+    most_together: int = settings.VALUES_PER_ACCOUNT
+    return max(most_together - sum(sizes.values()), 0)
+
+
+def values_memory(machine: Machine, most: int | None = None) -> QMemory:
+    """The machine's memory, none of it read yet, which may come to have so many entries, or as many as any may."""
+    return QMemory(values_learner(machine, settings.VALUES_PER_MACHINE if most is None else most))
+
+
+def values_learner(machine: Machine, most: int | None = None) -> QLearner:
+    """The machine as it stands, ready to look at positions; it reads what it meets.
+
+    If it is to learn, ``most`` is the number of entries that it may come to have.
+    """
+    game, rule = machine.rules, machine.any_rule
+    assert isinstance(game, Romgon), "such a rule fits no other game"
+    assert isinstance(rule, QRule), "only a machine that keeps values has them"
+    room = None if most is None else max(most - machine.n_values, 0)
+    return QLearner(game, rule, Values(values_fetch(machine), room), machine.epsilon, learns=machine.learns)
+
+
+def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson: Lesson) -> None:
+    """Store the entries that training touched, and the lesson's change of each."""
+    ids = _values_write(machine, touched)
+    _changes_write(lesson, ((ids[one.key], None, one.before, one.after) for one in touched))
+
+
+def steps_store(machine: Machine, steps: Sequence[tuple[int, ValueStep]], lesson: Lesson) -> None:
+    """Store what a match taught, step by step: (ply, step) in the order in which they were learnt.
+
+    An entry met twice has two changes.
+    """
+    last = {step.key: step.after for _, step in steps}
+    visits = Counter(step.key for _, step in steps)
+    ids = _values_write(machine, [TouchedValue(key, 0.0, last[key], visits[key]) for key in sorted(last)])
+    _changes_write(lesson, ((ids[step.key], ply, step.before, step.after) for ply, step in steps))
+
+
+def values_copy(original: Machine, copy: Machine) -> None:
+    """Give a machine that has none yet the values of another; its ledger begins with them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
+            " SELECT %s, key, value, value, 0 FROM learning_value WHERE machine_id = %s",
+            [copy.pk, original.pk],
+        )
+
+
+def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -> None:
+    """Store (key, value, visits) as the values of a machine that has none yet: its ledger begins with them."""
+    columns = "machine_id, key, start, value, n_visits"
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY learning_value ({columns}) FROM STDIN") as copy,
+    ):
+        for key, value, n_visits in values:
+            copy.write_row((machine.pk, key, value, value, n_visits))
+
+
+def values_forget(machine: Machine) -> None:
+    """Delete every value of a machine and its ledger. One statement each: they may be a million."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM learning_valuechange USING learning_lesson lesson"
+            " WHERE lesson_id = lesson.id AND lesson.machine_id = %s",
+            [machine.pk],
+        )
+        cursor.execute("DELETE FROM learning_value WHERE machine_id = %s", [machine.pk])
+
+
+def _changes_write(lesson: Lesson, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
+    """Write a lesson's changes to the ledger: (the entry's id, ply, before, after), in the order of the chain."""
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
+    ):
+        for entry_id, ply, before, after in changes:
+            copy.write_row((lesson.pk, entry_id, ply, before, after))
+
+
+def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str, int]:
+    """Update the rows of these entries, or insert them; the row's id by key."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_value AS entry (machine_id, key, start, value, n_visits)"
+            " SELECT %s, key, 0, value, visits FROM unnest(%s::text[], %s::float8[], %s::bigint[])"
+            " AS row (key, value, visits)"
+            " ON CONFLICT (machine_id, key) DO UPDATE"
+            " SET value = excluded.value, n_visits = entry.n_visits + excluded.n_visits RETURNING key, id",
+            [
+                machine.pk,
+                [one.key for one in touched],
+                [one.after for one in touched],
+                [one.visits for one in touched],
+            ],
+        )
+        return dict(cursor.fetchall())

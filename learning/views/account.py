@@ -1,0 +1,46 @@
+"""The account: its machines, matches and tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from games.players import Viewer
+from games.selectors import (
+    match_list_of,
+)
+from learning.selectors import machines as selectors
+from learning.selectors import matches as selectors_matches
+from learning.views.machines import _card_facts
+
+ACCOUNT_MATCHES = 50
+
+
+@login_required
+@require_GET
+def account(request: HttpRequest) -> HttpResponse:
+    """A person's own matches and machines."""
+    assert request.user.pk is not None
+    matches = match_list_of(viewer=Viewer.of(request.user), guest=None)[:ACCOUNT_MATCHES]
+    context = {
+        "matches": [_own_match(match) for match in matches],
+        "machines": [_card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
+    }
+    return render(request, "games/account.html", context)
+
+
+def _own_match(match: Any) -> dict[str, Any]:
+    others = [seat.name or "nobody yet" for seat in match.seats.all() if seat.side != match.own_side]
+    return {
+        "code": match.room.code,
+        "number": match.number,
+        "game_name": match.room.rules.name,
+        "opponent": others[0] if others else "",
+        "result_sentence": selectors_matches.match_sentence(match, match.own_side),
+        "when": match.created_at,
+        "url": match.room.get_absolute_url(),
+    }

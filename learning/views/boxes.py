@@ -1,0 +1,186 @@
+"""The boxes of a machine: one, all, as they were, why this move, and Gardner's drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET
+
+from games.exceptions import PlayError
+from games.players import Viewer
+from games.selectors import (
+    game_view,
+)
+from learning.access import cause_hidden, machine_for
+from learning.core.opponents.registry import UNIFORM
+from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.models import LessonKind
+from learning.selectors import boxes as selectors_boxes
+from learning.selectors import machines as selectors
+from learning.selectors import strength as selectors_strength
+from learning.selectors.strength import STRENGTH_OPPONENTS
+from learning.views.answers import not_found
+from learning.views.machines import _brief, lesson_line
+
+HISTORY_PAGE = 50
+
+
+@require_GET
+def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpResponse:
+    """One box and every change of its beads."""
+    try:
+        machine = machine_for(request.user, machine_id)
+        box = selectors_boxes.box_get(machine, position)
+    except (MachineNotFoundError, BoxNotFoundError) as error:
+        return not_found(request, error)
+    view = selectors_boxes.box_view(machine.cabinet, box)
+    hidden = cause_hidden(Viewer.of(request.user), "lesson__")
+    page = Paginator(selectors_boxes.box_history(box).annotate(is_hidden=hidden), HISTORY_PAGE).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
+        "box_json": view,
+        "box": {
+            "position": box.position,
+            "move_number": box.move_number,
+            "n_beads": sum(box.beads),
+            "n_draws": sum(box.draws),
+            "start": list(zip(view["slots"], box.start, strict=True)),
+            "visits": [
+                (UNIFORM[slug].name, visits[box.position])
+                for slug in STRENGTH_OPPONENTS
+                if (visits := selectors_strength.visit_probabilities(machine, slug)) is not None
+            ],
+        },
+        "game": game_view(machine.rules),
+        "page_obj": page,
+        "history": [_change(change, view["slots"]) for change in page],
+    }
+    return render(request, "learning/box.html", context)
+
+
+def _change(change: Any, slots: list[dict[str, Any]]) -> dict[str, Any]:
+    """A change of a box as a line of its history."""
+    lesson = change.lesson
+    line = lesson_line(lesson, is_hidden=change.is_hidden)
+    return {
+        "when": lesson.created_at,
+        "cause": "Filled again: it was empty." if lesson.kind == LessonKind.REFILL else line["sentence"],
+        "url": line["url"],
+        "changes": list(_bead_changes(change.deltas, slots)),
+        "after": change.after,
+    }
+
+
+def _bead_changes(deltas: list[int], slots: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    for slot, delta in zip(slots, deltas, strict=True):
+        if delta:
+            yield {"mark": slot["mark"], "colour": slot["colour"], "name": slot["name"], "delta": delta}
+
+
+@require_GET
+def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """All boxes with filters, as they stand or as they stood after any lesson."""
+    try:
+        machine = machine_for(request.user, machine_id)
+    except PlayError as error:
+        return not_found(request, error)
+    if machine.keeps_values:
+        return redirect("values", machine.pk)
+    first, last = selectors.lesson_span(machine)
+    packed = selectors_boxes.box_gallery(machine)
+    context = {
+        "machine": _brief(machine),
+        "packed": packed,
+        "n_boxes": machine.boxes.count(),
+        "n_shown": len(packed["boxes"]),
+        "game": game_view(machine.rules),
+        "drawn": selectors_boxes.draw_last(machine),
+        "first": first,
+        "last": last,
+    }
+    return render(request, "learning/gallery.html", context)
+
+
+@require_GET
+def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse:
+    """The beads of all boxes as they stood after a lesson, and what that lesson was, for the time machine."""
+    try:
+        machine = machine_for(request.user, machine_id)
+    except PlayError as error:
+        return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+    number = min(number, machine.n_lessons)
+    hidden = cause_hidden(Viewer.of(request.user))
+    lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()
+    line = lesson_line(lesson, is_hidden=lesson.is_hidden) if lesson else None
+    return JsonResponse(
+        {
+            "number": number,
+            "beads": selectors_boxes.boxes_at(machine, number),
+            "lesson": line and {"sentence": line["sentence"], "when": line["age"].isoformat(), "url": line["url"]},
+        }
+    )
+
+
+@require_GET
+def why(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Why this move: a position typed or clicked together, in any orientation, and what the machine would do there."""
+    try:
+        machine = machine_for(request.user, machine_id)
+    except PlayError as error:
+        return not_found(request, error)
+    if machine.keeps_values:
+        return redirect("values", machine.pk)
+    start = machine.rules.encode(machine.rules.initial_position())
+    asked = request.GET.get("position", "").strip() or start
+    wants_json = request.headers.get("Accept", "").startswith("application/json")
+    problem = ""
+    try:
+        view = selectors_boxes.explore_view(machine, asked)
+    except BoxNotFoundError as error:
+        if wants_json:
+            return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+        problem, view = str(error), selectors_boxes.explore_view(machine, start)
+    if view["why"] and view["why"]["box"]:
+        visits = selectors_strength.visit_probabilities(machine)
+        view["why"]["visit"] = None if visits is None else visits.get(view["why"]["box_position"])
+    if wants_json:
+        return JsonResponse(view)
+    context = {
+        "machine": {**_brief(machine), "side_name": machine.get_side_display()},
+        "view": view,
+        "asked": asked,
+        "problem": problem,
+        "game": game_view(machine.rules),
+    }
+    return render(request, "learning/why.html", context, status=404 if problem else 200)
+
+
+@require_GET
+def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """The boxes of a machine after Gardner as he drew them, beside the fewer that a mirror leaves."""
+    try:
+        machine = machine_for(request.user, machine_id)
+        groups = selectors_boxes.drawings_view(machine)
+    except (MachineNotFoundError, BoxNotFoundError) as error:
+        return not_found(request, error)
+    moves: dict[int, dict[str, Any]] = {}
+    for group in groups:
+        number = group["move_number"]
+        move = moves.setdefault(number, {"number": number, "n_drawings": 0, "n_boxes": 0})
+        move["n_drawings"] += len(group["drawings"])
+        move["n_boxes"] += 1
+    context = {
+        "machine": _brief(machine),
+        "game": game_view(machine.rules),
+        "groups": groups,
+        "moves": list(moves.values()),
+        "n_drawings": sum(move["n_drawings"] for move in moves.values()),
+        "n_boxes": len(groups),
+    }
+    return render(request, "learning/drawings.html", context)

@@ -1,0 +1,104 @@
+"""The front page: games to play, rooms to join, matches to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from games.models import Match
+from games.players import PLAYERS, Viewer
+from games.rules.base import Game, Side
+from games.rules.registry import GAMES, family_games
+from games.selectors import (
+    game_view,
+    match_list_live,
+    match_list_waiting,
+    opponent_list,
+    role_of,
+)
+from learning.access import is_seen
+from learning.core.opponents.registry import opponent_at
+from learning.models import Machine
+from learning.selectors import machines as selectors
+from learning.selectors import strength as selectors_strength
+from learning.views.machines import _card_facts
+from learning.views.runs import CURVE_AGAINST
+
+LOBBY_MACHINES = 12
+
+
+@require_GET
+def lobby(request: HttpRequest) -> HttpResponse:
+    """Start a game in one click, join one, watch one, look at machines."""
+    families = [game for game in GAMES.values() if game.slug == game.family]
+    houses, viewer = houses_seen(request.user), Viewer.of(request.user)
+    context = {
+        "games": [
+            {**game_view(game), "rivals": rivals(game, houses), "plain_only": _plain_only(game)} for game in families
+        ],
+        "opponents": opponent_list(families[0]),
+        "open_rooms": [room for match in match_list_waiting(viewer) if (room := _waiting(match))],
+        "live_rooms": [_live(match) for match in match_list_live(viewer)],
+        "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
+    }
+    return render(request, "games/lobby.html", context)
+
+
+def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
+    """The house's machines that the user may see, by game and side."""
+    return {at: house for at, house in selectors.machines_of_house().items() if is_seen(user, house)}
+
+
+def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
+    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a middling opponent."""
+    met = []
+    for side in Side:
+        house = houses.get((game.slug, side.other))
+        other = opponent_at("medium", game)
+        assert other is not None, "every game has a middling opponent"
+        slug, name = ("menace", house.name) if house else (other.slug, other.name)
+        met.append({"side": str(side.value), "opponent": slug, "name": name})
+    return met
+
+
+def _plain_only(game: Game[Any, Any]) -> set[str]:
+    """Who plays the usual game of a family, and not with every choice of additions."""
+    variants = family_games(game.family)
+    return {slug for slug, player in PLAYERS.items() if not all(player.plays(one) for one in variants)}
+
+
+def _names(match: Match) -> list[str]:
+    return [seat.name or "a free seat" for seat in match.seats.all()]
+
+
+def _waiting(match: Match) -> dict[str, Any] | None:
+    """A room to join; ``None`` when somebody has taken its seat between two reads."""
+    free = next((seat for seat in match.seats.all() if seat.is_free), None)
+    host = next((seat for seat in match.seats.all() if not seat.is_free), None)
+    if free is None:
+        return None
+    return {
+        "code": match.room.code,
+        "game_name": match.room.rules.name,
+        "host_name": host.name if host else "nobody",
+        "free_role": role_of(match, free.side),
+        "age": match.created_at,
+    }
+
+
+def _live(match: Match) -> dict[str, Any]:
+    return {
+        "code": match.room.code,
+        "game_name": match.room.rules.name,
+        "names": _names(match),
+        "ply": match.n_plies,
+    }
+
+
+def _card(machine: Machine) -> dict[str, Any]:
+    strength = selectors_strength.machine_strength(machine)
+    return {**_card_facts(machine), "strength": [(CURVE_AGAINST[slug], found) for slug, found in strength.items()]}

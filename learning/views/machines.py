@@ -1,0 +1,217 @@
+"""The page of a machine; made, changed, copied, reset and deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from games.exceptions import PlayError
+from games.players import Viewer
+from games.selectors import (
+    game_view,
+)
+from learning.access import cause_hidden, is_master, machine_for, machines_visible
+from learning.core.machines.menace import Result
+from learning.core.machines.presets import ALL_PRESETS, PRESETS
+from learning.exceptions import MachineNotFoundError
+from learning.forms.machines import MachineDetailsForm, MachineForm, machine_kinds
+from learning.forms.rule_words import rule_to_form
+from learning.models import Lesson, LessonKind, Machine
+from learning.selectors import boxes as selectors_boxes
+from learning.selectors import machines as selectors
+from learning.selectors import runs as selectors_runs
+from learning.selectors import strength as selectors_strength
+from learning.selectors.experiments import experiments_about
+from learning.services import machines as services
+from learning.views.answers import not_found, refused
+from learning.views.values import machine_values_page
+
+
+@require_GET
+def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """All boxes of a machine, its record and its exact strength."""
+    try:
+        machine = machine_for(request.user, machine_id)
+    except MachineNotFoundError as error:
+        return not_found(request, error)
+    lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Viewer.of(request.user)))
+    recent = [lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
+    if machine.keeps_values:
+        return machine_values_page(request, machine, recent)
+    wall = selectors_boxes.box_wall(machine)
+    n_boxes, n_beads = selectors_boxes.box_totals(machine, wall)
+    learns_for_us = machine.learns and is_master(request.user, machine)
+    preset = PRESETS.get(machine.preset)
+    context = {
+        "machine": {
+            **_card_facts(machine),
+            "description": machine.description,
+            "rule_name": preset.name if preset else "a rule of its own",
+            "rule_source": preset.source if preset else "",
+            "rule_sentences": selectors.rule_sentences(machine.learning_rule),
+            "stopped": selectors.machine_stopped(machine),
+            "wins": machine.n_wins,
+            "draws": machine.n_draws,
+            "losses": machine.n_losses,
+            "owner_name": machine.owner.get_username() if machine.owner else "",
+            "level": machine.level,
+            "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
+            "beads": n_beads,
+            "n_boxes": n_boxes,
+            "n_hung": len(wall["boxes"]),
+            "game": machine.game,
+            "other_role": machine.rules.layout.roles[machine.cabinet.side.other],
+        },
+        "strength": selectors_strength.machine_strength(machine),
+        "packed": wall,
+        "game": game_view(machine.rules),
+        "drawn": selectors_boxes.draw_last(machine),
+        "has_drawings": selectors_boxes.has_drawings(machine),
+        "is_master": is_master(request.user, machine),
+        "is_public": machine.is_public,
+        "runs": selectors_runs.run_list_open(machine),
+        "partners": selectors.opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
+        "recent": recent,
+        "experiments": experiments_about(machine.preset),
+    }
+    return render(request, "learning/machine.html", context)
+
+
+def _card_facts(machine: Machine) -> dict[str, Any]:
+    return {
+        "id": machine.pk,
+        "name": machine.name,
+        "game_name": machine.rules.name,
+        "side_name": machine.get_side_display(),
+        "games": machine.n_games,
+        "url": machine.get_absolute_url(),
+        "learns": machine.learns,
+    }
+
+
+def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
+    """A lesson as a line of the machine's record; if it stands for all of its run, with what they came to.
+
+    Where its match or run ``is_hidden`` (``access.cause_hidden``) nothing leads there.
+    """
+    if lesson.kind == LessonKind.TRAINING:
+        own = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
+        tally = getattr(lesson, "run_tally", None) or own
+        games = sum(tally.values())
+        won = f"{tally['wins']:,} won, {tally['draws']:,} drawn, {tally['losses']:,} lost"
+        sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
+        address = None if lesson.run_id is None or is_hidden else reverse("run", args=[lesson.run_id])
+        return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
+    result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
+    word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
+    url = lesson.match.room.get_absolute_url() if lesson.match and not is_hidden else None
+    return {"sentence": f"{word} a match.", "url": url, "age": lesson.created_at, "result": result.name.lower()}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def machine_new(request: HttpRequest) -> HttpResponse:
+    """Make a machine from a preset, or with every field of its rule set by hand."""
+    form = MachineForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        wanted = {key: form.cleaned_data[key] for key in ("game", "side", "name", "description", "is_public", "rule")}
+        preset = "" if wanted["rule"] else form.cleaned_data["preset"]
+        try:
+            machine = services.machine_make(user=request.user, preset=preset, **wanted)
+        except PlayError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{machine.name} is ready. It has learnt nothing yet: train it, or play it.")
+            return redirect(machine)
+    context = {
+        "form": form,
+        "kinds": machine_kinds(),
+        "rules": {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()},
+    }
+    return render(request, "learning/machine_new.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Rename, describe, freeze or publish a machine; the ways to make it forget or to delete it."""
+    try:
+        machine = machine_for(request.user, machine_id, to="edit")
+        facts = {key: getattr(machine, key) for key in ("name", "description", "is_public", "learns")}
+        form = MachineDetailsForm(request.POST or None, initial=facts)
+        if request.method == "POST" and form.is_valid():
+            services.machine_update(user=request.user, machine_id=machine.pk, **form.cleaned_data)
+            return redirect(machine)
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return render(request, "learning/machine_edit.html", {"machine": _brief(machine), "form": form})
+
+
+@login_required
+@require_POST
+def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Freeze, resume, publish or hide a machine with one button of its page."""
+    learns, is_public = (request.POST[key] == "on" if key in request.POST else None for key in ("learns", "is_public"))
+    try:
+        machine = services.machine_update(user=request.user, machine_id=machine_id, learns=learns, is_public=is_public)
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return redirect(machine)
+
+
+@login_required
+@require_POST
+def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Copy a machine as it stands; the copy belongs to who asks."""
+    try:
+        name = request.POST.get("name", "").strip()[:80]
+        copy = services.machine_copy(user=request.user, machine_id=machine_id, name=name)
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    messages.success(request, f"{copy.name} is yours. It begins with the beads of the one it was copied from.")
+    return redirect(copy)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Let a machine forget everything; what would be lost is said first."""
+    try:
+        if request.method == "POST":
+            machine = services.machine_reset(user=request.user, machine_id=machine_id)
+            messages.success(request, f"{machine.name} has forgotten everything. Its boxes are as on the first day.")
+            return redirect(machine)
+        machine = machine_for(request.user, machine_id, to="edit")
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return _confirm(request, machine, "reset")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Delete a machine; what would be lost is said first."""
+    try:
+        machine = machine_for(request.user, machine_id, to="edit")
+        if request.method == "POST":
+            services.machine_delete(user=request.user, machine_id=machine_id)
+            messages.success(request, f"{machine.name} is gone.")
+            return redirect("machines")
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return _confirm(request, machine, "delete")
+
+
+def _confirm(request: HttpRequest, machine: Machine, act: str) -> HttpResponse:
+    context = {"machine": _brief(machine), "act": act, "loss": selectors.machine_loss(machine)}
+    return render(request, "learning/confirm.html", context)
+
+
+def _brief(machine: Machine) -> dict[str, Any]:
+    return selectors.machine_brief(machine)

@@ -1,0 +1,122 @@
+"""The one road of an experiment on the site: claim it, run it, keep what it came to.
+
+An experiment follows from its parameters and its seed, and is made of parts: what they come to is kept from turn to
+turn and put together at the end. A worker that dies costs its turn, which another takes again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import NoReturn
+
+from django.db import transaction
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+
+from games.outages import ERRORS as DATABASE_ERRORS
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.models import ExperimentPart, ExperimentRun, RunStatus
+from learning.workers import jobs
+from learning.workers.jobs import JobKind, JobLostError, TurnEnd
+
+LEASE_S = 60
+"""A run whose worker has not been heard of for this long may be taken up by another. Kernels may be compiled first."""
+TELL_EVERY_S = 0.25
+"""How often the row hears how far its experiment is, and a cancel is looked for."""
+
+
+class ExperimentCancelledError(Exception):
+    """Whoever asked for it asks no more."""
+
+
+class TurnOverError(Exception):
+    """The worker has had its turn; what is found so far is stored."""
+
+
+def experiment_claim(run_id: int) -> ExperimentRun | None:
+    """Take a run that waits, or whose worker's lease has run out; ``None`` when there is nothing to take."""
+    return EXPERIMENT_RUNS.claim(run_id)
+
+
+def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
+    """Run a claimed experiment to its end, or until it is cancelled or lost or the turn ends, a part at least."""
+    hold = _Hold(run, turn)
+    try:
+        experiment = EXPERIMENTS.get(run.experiment)
+        if experiment is None or experiment.edition != run.edition:
+            hold.end(RunStatus.FAILED, error="This experiment has changed since. Run it again.")
+            return
+        result = experiment.run(experiment.settings(run.parameters), run.seed, hold.tell, hold.found)
+        hold.end(RunStatus.FINISHED, progress=1.0, result=result.to_json())
+    except (JobLostError, TurnOverError):
+        return
+    except ExperimentCancelledError:
+        hold.end(RunStatus.CANCELLED)
+    except DATABASE_ERRORS:
+        raise  # the database will be back; so will the run, when its lease runs out
+    except Exception as error:
+        hold.end(RunStatus.FAILED, error=jobs.fault(error))
+        raise
+
+
+class _Hold:
+    """A worker's hold on a run: what it writes counts only while the lease is its own.
+
+    Attributes:
+        found: what the parts have come to, those of earlier turns first.
+    """
+
+    def __init__(self, run: ExperimentRun, turn: TurnEnd | None = None) -> None:
+        self.run, self.turn = run, turn or TurnEnd()
+        self.found = [one for part in run.parts.all() for one in part.found]
+        self.n_stored = len(self.found)
+        self.told_at = time.monotonic()
+
+    def tell(self, done: int, total: int) -> None:
+        """Store how far it is, from time to time, and at the end of the turn what was found in it.
+
+        Raises:
+            ExperimentCancelledError, JobLostError, TurnOverError.
+        """
+        if self.turn.is_reached and done < total:
+            self._let_go(done / total)
+        if time.monotonic() - self.told_at < TELL_EVERY_S:
+            return
+        jobs.renew(self.run, LEASE_S, progress=done / total)
+        if ExperimentRun.objects.filter(pk=self.run.pk, cancel_requested=True).exists():
+            raise ExperimentCancelledError
+        self.told_at = time.monotonic()
+
+    def _let_go(self, progress: float) -> NoReturn:
+        with transaction.atomic():
+            jobs.let_go(self.run, progress=progress)
+            ExperimentPart.objects.create(run=self.run, number=self.n_stored, found=self.found[self.n_stored :])
+        raise TurnOverError
+
+    def end(self, status: RunStatus, **fields: object) -> None:
+        """End the run; nothing happens if it is somebody else's by now."""
+        with contextlib.suppress(JobLostError), transaction.atomic():
+            jobs.end(self.run, status, finished_at=timezone.now(), **fields)
+            self.run.parts.all().delete()
+
+
+class Experiments(JobKind[ExperimentRun]):
+    """Experiments as jobs: a turn is so many parts."""
+
+    slug = "experiments"
+    model = ExperimentRun
+    lease_s = LEASE_S
+    account = "user"
+    order = (Coalesce("lease_until", "created_at"), "pk")
+    begun = {"started_at": Coalesce("started_at", Now())}
+
+    def account_of(self, job: ExperimentRun) -> int | None:
+        return job.user_id
+
+    def take_turn(self, job: ExperimentRun, end: TurnEnd) -> list[int]:
+        experiment_execute(job, end)
+        return list(ExperimentRun.objects.filter(jobs.waits(timezone.now()), pk=job.pk).values_list("pk", flat=True))
+
+
+EXPERIMENT_RUNS = Experiments()

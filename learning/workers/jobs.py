@@ -1,0 +1,205 @@
+"""The protocol of every background job: training runs, pairings of tournaments, experiments.
+
+The row is the truth, and a message to the workers only a knock: *somebody look*. Whoever hears it takes the job whose
+turn it is by compare-and-set (:meth:`JobKind.claim`) and has it as long as the lease is the one that it was given,
+renewing it as it goes (:func:`renew`). After its turn it lets go (:func:`let_go`), always, and knocks again. A worker
+that dies leaves a lease that runs out, a broker that is away loses knocks: both are noticed (:func:`forgotten`).
+
+Turns go round by kind, and within a kind by account, to whoever was served longest ago: so neither somebody's many jobs
+nor the long ones of a kind keep the others waiting for longer than a few turns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from django.db.models import Max, Min, Q, QuerySet
+from django.utils import timezone
+
+from games.exceptions import PlayError
+from learning.models import Job, RunStatus, Turn
+
+JobT = TypeVar("JobT", bound=Job)
+
+KNOCK_AGAIN_S = 10
+"""A job that waits is knocked for again when the last knock is this old: the message may be lost."""
+KNOCKS_AT_ONCE = 20
+"""And no more than so many at a time: a knock is a turn for whoever waits, so a few bring all of them on."""
+
+
+class JobLostError(Exception):
+    """Another worker has the job, or it is over, or gone: stop without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """When a worker's turn is over; never, unless seconds are given."""
+
+    seconds: float | None = None
+    begun_at: float = field(default_factory=monotonic)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the worker has to let go."""
+        return self.seconds is not None and monotonic() - self.begun_at >= self.seconds
+
+
+def waits(now: datetime) -> Q:
+    """Jobs that wait for a worker: never begun, let go, or left by a worker that has died."""
+    return Q(status=RunStatus.QUEUED) | Q(status=RunStatus.RUNNING, lease_until__lt=now)
+
+
+class JobKind(ABC, Generic[JobT]):
+    """A kind of job.
+
+    Attributes:
+        slug: of the kind, in knocks and turns.
+        model: its rows; ``related`` is read with each that is taken.
+        lease_s: a job whose worker has not been heard of for this long may be taken by another.
+        account: the field that leads to the account for which it is done; guests and the house count as one.
+        order: which of the waiting jobs of an account comes first.
+        begun: what is stored when a job is taken, besides who has it.
+    """
+
+    slug: ClassVar[str]
+    model: type[JobT]
+    related: ClassVar[Sequence[str]] = ()
+    lease_s: ClassVar[float]
+    account: ClassVar[str]
+    order: ClassVar[Sequence[Any]]
+    begun: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def rows(self) -> QuerySet[JobT]:
+        """All jobs of the kind."""
+        return self.model._default_manager.all()
+
+    def claim(self, job_id: int) -> JobT | None:
+        """Take a job that waits, by compare-and-set: of any number of workers one gets it, the others ``None``."""
+        now = timezone.now()
+        # A condition on the row alone: one on another table would be a subquery, which is not asked again after a wait
+        # for the row, and two workers would both have it. Only the lease tells one worker's claim from another's, so no
+        # two are ever the same.
+        taken = self.rows.filter(waits(now), pk=job_id).update(
+            status=RunStatus.RUNNING, lease_until=now + timedelta(seconds=self.lease_s), **self.begun
+        )
+        job = self.rows.select_related(*self.related).filter(pk=job_id).first() if taken else None
+        if job is not None:
+            Turn.objects.bulk_create(
+                [Turn(kind=self.slug, account_id=self.account_of(job), last_at=now)],
+                update_conflicts=True,
+                unique_fields=["kind", "account"],
+                update_fields=["last_at"],
+            )
+        return job
+
+    @abstractmethod
+    def account_of(self, job: JobT) -> int | None:
+        """The account for which a job is done, if it is anybody's."""
+
+    @abstractmethod
+    def take_turn(self, job: JobT, end: TurnEnd) -> list[int]:
+        """Work at a claimed job until it is over or the turn ends; the jobs of this kind that wait because of it."""
+
+
+def renew(job: Job, lease_s: float, **fields: Any) -> None:
+    """Go on holding a job, and store what has become of it.
+
+    Raises:
+        JobLostError: it is no longer this worker's; nothing was stored.
+    """
+    lease_until = timezone.now() + timedelta(seconds=lease_s)
+    _update(job, lease_until=lease_until, **fields)
+    job.lease_until = lease_until
+
+
+def let_go(job: Job, **fields: Any) -> None:
+    """Give the lease back, and store what has become of the job: it waits for its next turn.
+
+    Raises:
+        JobLostError: it is no longer this worker's; nothing was stored.
+    """
+    now = timezone.now()
+    _update(job, lease_until=now, knocked_at=now, **fields)
+
+
+def end(job: Job, status: RunStatus, **fields: Any) -> None:
+    """End a job, and store what it came to.
+
+    Raises:
+        JobLostError: it is no longer this worker's; nothing was stored.
+    """
+    _update(job, status=status, lease_until=None, **fields)
+
+
+def fault(error: Exception) -> str:
+    """What a job that failed says of its fault: a sentence of ours as it is, else what kind of fault it was as well."""
+    said = str(error) if isinstance(error, PlayError) else f"{type(error).__name__}: {error}"
+    return said[:2000]
+
+
+def _update(job: Job, **fields: Any) -> None:
+    mine = type(job)._default_manager.filter(pk=job.pk, status=RunStatus.RUNNING, lease_until=job.lease_until)
+    if not mine.update(**fields):
+        raise JobLostError
+
+
+def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None:
+    """Take the job whose turn it is, with its kind; ``None`` when none waits."""
+    while True:
+        now = timezone.now()
+        waiting = [
+            _Waiting(kind, account, first_id)
+            for kind in kinds
+            for account, first_id in kind.rows.filter(waits(now))
+            .order_by()
+            .values_list(kind.account)
+            .annotate(Min("pk"))
+        ]
+        if not waiting:
+            return None
+        kind, account, _ = min(waiting, key=_served_at(waiting))
+        of_account = kind.rows.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
+        job_id = of_account.values_list("pk", flat=True).first()
+        job = None if job_id is None else kind.claim(job_id)
+        if job is not None:
+            return kind, job
+
+
+class _Waiting(NamedTuple):
+    """An account of which jobs of a kind wait; ``first_id`` is the oldest of them."""
+
+    kind: JobKind[Any]
+    account: int | None
+    first_id: int
+
+
+def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float, float, int]]:
+    """When a kind, and in it an account, last had a turn; what never had one comes first, the oldest before others."""
+    of_kinds = {
+        kind: Turn.objects.filter(kind=kind).aggregate(at=Max("last_at"))["at"]
+        for kind in {one.kind.slug for one in waiting}
+    }
+    whose = Q(account__in=[one.account for one in waiting if one.account is not None]) | Q(account=None)
+    of_accounts = {(turn.kind, turn.account_id): turn.last_at for turn in Turn.objects.filter(whose)}
+
+    def served_at(one: _Waiting) -> tuple[float, float, int]:
+        moments = of_kinds[one.kind.slug], of_accounts.get((one.kind.slug, one.account))
+        of_kind, of_account = (moment.timestamp() if moment is not None else 0.0 for moment in moments)
+        return of_kind, of_account, one.first_id
+
+    return served_at
+
+
+def forgotten(kind: JobKind[Any]) -> list[int]:
+    """What waits although the last knock for it is long past, longest first; a knock for it is taken as given."""
+    now = timezone.now()
+    waiting = kind.rows.filter(waits(now), knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S))
+    ids = list(waiting.order_by("knocked_at", "pk").values_list("pk", flat=True)[:KNOCKS_AT_ONCE])
+    kind.rows.filter(pk__in=ids).update(knocked_at=now)
+    return ids

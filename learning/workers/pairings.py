@@ -1,0 +1,319 @@
+"""The one road of a tournament: pairing by pairing, each by whoever claims it, and a new round after the last of one.
+
+A pairing's games follow from the tournament's seed, the pairing's number and the beads stored with the entries, so
+it does not matter who plays it, when, or how often. A worker that dies leaves a lease that runs out; another plays
+the pairing again, from its beginning or, where games are long, from where it last said how far it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from games.outages import ERRORS as DATABASE_ERRORS
+from games.rules.base import Side
+from games.rules.romgon.rules import Romgon
+from learning import events
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import Rule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
+from learning.core.tournaments.standings import table
+from learning.core.training.contest import Contest, Player, contest
+from learning.core.training.memory import Memory
+from learning.core.training.q_contest import NO_GAMES, FrozenValues, QPlayer, contest_played
+from learning.core.training.tables import boxes_compile
+from learning.exceptions import EntryGoneError
+from learning.models import Pairing, RunStatus, Tournament, TournamentEntry, TournamentFormat
+from learning.selectors.tournaments import results_of, tournament_whole
+from learning.storage.values import values_fetch_at, values_go_back_to
+from learning.workers import jobs
+from learning.workers.jobs import JobKind, JobLostError, TurnEnd
+
+logger = logging.getLogger(__name__)
+
+LEASE_S = 20
+"""A pairing whose worker has not come back for this long may be played by another."""
+LOOK_AGAIN_S = 0.2
+"""How often who has nothing to play looks whether the others have done."""
+SAY_EVERY_S = 1
+"""How often a pairing of long games says how far it is, and that it is still being played."""
+TELL_EVERY_S = 1
+"""How often a tournament's page hears of it; of its last pairing it always hears."""
+DRAW_STREAM = 1 << 32
+"""The lots of a Swiss round take streams from here on; the pairings take those below."""
+
+
+def pairing_claim(pairing_id: int) -> Pairing | None:
+    """Take a pairing that waits, or whose worker's lease has run out; ``None`` when there is nothing to take."""
+    return PAIRINGS.claim(pairing_id)
+
+
+def claimable(tournament_id: int) -> list[int]:
+    """The pairings of a tournament that wait, or whose worker's lease has run out, in their order."""
+    pairings = Pairing.objects.filter(jobs.waits(timezone.now()), tournament_id=tournament_id)
+    return list(pairings.order_by("number").values_list("pk", flat=True))
+
+
+def pairing_play(pairing: Pairing, turn: TurnEnd | None = None) -> list[int]:
+    """Play a claimed pairing and store what came of it; the pairings that wait because of it.
+
+    Those are the ones of the next round, if it was the last of one, and itself, if its games are long and the turn
+    ended between two of them. A pairing that somebody else has meanwhile, or whose tournament was called off or
+    deleted, is left as it is.
+    """
+    try:
+        played = _games(pairing, turn or TurnEnd())
+        if played is None:
+            return [pairing.pk]
+        with transaction.atomic():
+            tournament = _going_on(pairing)
+            if tournament is None:
+                return []
+            jobs.end(pairing, RunStatus.FINISHED, expected=played.expected, random_state="", **_counts(played))
+            following = [] if _unfinished(tournament).exists() else _advance(tournament)
+            tournament.version += 1
+            tournament.save()
+    except JobLostError:
+        return []
+    tournament_tell(tournament)
+    return following
+
+
+def _counts(played: Contest) -> dict[str, int]:
+    return {"n_first_wins": played.first_wins, "n_draws": played.draws, "n_second_wins": played.second_wins}
+
+
+def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | None = None) -> None:
+    """Play a tournament to its end in this process; pairings that others have claimed are left to them, and awaited."""
+    while Tournament.objects.filter(pk=tournament_id, status=RunStatus.RUNNING).exists():
+        waiting = claimable(tournament_id)
+        if not waiting:
+            time.sleep(LOOK_AGAIN_S)
+        for pairing_id in waiting:
+            pairing = pairing_claim(pairing_id)
+            if pairing is not None:
+                pairing_play(pairing)
+                if progress is not None:
+                    progress(pairing)
+
+
+def round_begin(tournament: Tournament) -> list[int]:
+    """Store the pairings of the tournament's round; their ids, none when nobody can meet any more.
+
+    Call inside a transaction that holds the tournament's lock.
+    """
+    entries = list(tournament.entries.defer("beads", "rule").order_by("number"))
+    by_number = {entry.number: entry for entry in entries}
+    n_before = tournament.pairings.count()
+    pairings = Pairing.objects.bulk_create(
+        Pairing(
+            tournament=tournament,
+            number=n_before + index,
+            round=tournament.round,
+            first=by_number[meeting.first],
+            second=by_number[meeting.second],
+        )
+        for index, meeting in enumerate(_meetings(tournament, [entrant_of(entry) for entry in entries]))
+    )
+    return [pairing.pk for pairing in pairings]
+
+
+def entrant_of(entry: TournamentEntry) -> Entrant:
+    """An entry as the pairing knows it."""
+    return Entrant(entry.number) if entry.side is None else Entrant(entry.number, frozenset((entry.side,)))
+
+
+def pairing_fail(pairing: Pairing, error: Exception) -> None:
+    """End a tournament in which a pairing cannot be played: without it there is no result."""
+    with transaction.atomic():
+        tournament = _going_on(pairing)
+        if tournament is None:
+            return
+        Pairing.objects.filter(pk=pairing.pk).update(status=RunStatus.FAILED, lease_until=None)
+        tournament_end(tournament, RunStatus.FAILED, jobs.fault(error))
+    tournament_tell(tournament)
+
+
+def tournament_end(tournament: Tournament, status: RunStatus, error: str = "") -> None:
+    """End a tournament before its time; what waits will not be played. Call inside a transaction that has its lock."""
+    left = Q(status=RunStatus.QUEUED) | Q(status=RunStatus.RUNNING)
+    tournament.pairings.filter(left).update(status=RunStatus.CANCELLED, lease_until=None)
+    tournament.status, tournament.error, tournament.finished_at = status, error, timezone.now()
+    tournament.version += 1
+    tournament.save()
+
+
+def tournament_tell(tournament: Tournament) -> None:
+    """Tell a tournament's page how it stands, not too often while it goes on."""
+    over = tournament.status != RunStatus.RUNNING
+    if over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S):
+        events.tournament_changed(tournament.pk, *tournament_whole(tournament))
+
+
+def _going_on(pairing: Pairing) -> Tournament | None:
+    """The tournament of a pairing, locked, if it still goes on. Call inside a transaction."""
+    going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=RunStatus.RUNNING)
+    return going_on.select_for_update(of=("self",)).first()
+
+
+def _advance(tournament: Tournament) -> list[int]:
+    """Begin the next round, or end the tournament."""
+    if tournament.round < tournament.n_rounds:
+        tournament.round += 1
+        following = round_begin(tournament)
+        if following:
+            return following
+        tournament.round -= 1  # everybody has met everybody before the rounds were over
+        tournament.n_rounds = tournament.round
+    tournament.status, tournament.finished_at = RunStatus.FINISHED, timezone.now()
+    return []
+
+
+def _meetings(tournament: Tournament, entrants: list[Entrant]) -> list[Meeting]:
+    if tournament.format == TournamentFormat.ROUND_ROBIN:
+        return round_robin(entrants)
+    results = results_of(tournament)
+    met = {frozenset((result.first, result.second)) for result in results}
+    rows = table([entrant.number for entrant in entrants], results)
+    return swiss_round(
+        entrants,
+        scores={row.number: row.score for row in rows},
+        met=met,
+        n_met=Counter(number for pair in met for number in pair),
+        below=RandomSource(tournament.seed, DRAW_STREAM + tournament.round).below,
+    )
+
+
+def _unfinished(tournament: Tournament) -> QuerySet[Pairing]:
+    return tournament.pairings.exclude(status=RunStatus.FINISHED)
+
+
+def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
+    """What comes of a pairing; ``None`` if the turn ended before it was over.
+
+    Raises:
+        JobLostError: in the middle of it nobody wanted to know any more.
+    """
+    tournament = pairing.tournament
+    rng, game = RandomSource(tournament.seed, pairing.number), tournament.rules
+    if isinstance(game, Romgon):
+        return _long_games(pairing, game, rng, turn)
+    first, second = (_player(tournament, entry) for entry in (pairing.first, pairing.second))
+    return contest(game, first, second, tournament.n_games, rng)
+
+
+def _long_games(pairing: Pairing, game: Romgon, rng: RandomSource, turn: TurnEnd) -> Contest | None:
+    """As :func:`_games`, move by move: now and then they say how far they are, and some may have been played before."""
+    first, second = (_values_player(entry) for entry in (pairing.first, pairing.second))
+    said_at, before = time.monotonic(), NO_GAMES
+    if pairing.random_state:
+        rng = RandomSource.from_text(pairing.random_state)
+        before = Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
+
+    def goes_on(so_far: Contest) -> bool:
+        nonlocal said_at
+        state = {"random_state": rng.text, **_counts(so_far)}
+        if turn.is_reached and sum(_counts(so_far).values()) < pairing.tournament.n_games:
+            jobs.let_go(pairing, **state)
+            return False
+        if time.monotonic() - said_at >= SAY_EVERY_S:
+            said_at = time.monotonic()
+            _say(pairing, state)
+        return True
+
+    played = contest_played(game, first, second, pairing.tournament.n_games, rng, goes_on, before)
+    if played is not None:
+        for entry in (pairing.first, pairing.second):
+            _require_readable(entry)
+    return played
+
+
+def _say(pairing: Pairing, state: dict[str, Any]) -> None:
+    """Renew the lease of a pairing and store how far it is.
+
+    Raises:
+        JobLostError: it is no longer wanted, or no longer ours.
+    """
+    jobs.renew(pairing, LEASE_S, **state)
+    tournament_tell(pairing.tournament)
+
+
+def _player(tournament: Tournament, entry: TournamentEntry) -> Player:
+    """The entry as it was when the tournament began."""
+    if entry.side is None:
+        return OPPONENTS[entry.opponent]
+    boxes = boxes_compile(tournament.rules, Side(entry.side), Rule.from_json(entry.rule))
+    assert entry.beads is not None
+    return Memory.load(boxes, ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items()))
+
+
+def _values_player(entry: TournamentEntry) -> QPlayer:
+    """As :func:`_player`, in a game where machines keep values."""
+    if entry.opponent:
+        return OPPONENTS[entry.opponent]
+    _require_readable(entry)
+    assert entry.machine_id is not None
+    assert entry.epsilon is not None
+    assert entry.n_lessons is not None
+    values = values_fetch_at(entry.machine_id, entry.n_lessons)
+    return FrozenValues(QRule.from_json(entry.rule or {}), entry.epsilon, values)
+
+
+def _require_readable(entry: TournamentEntry) -> None:
+    """Refuse to go on with a machine whose values of then are gone.
+
+    Raises:
+        EntryGoneError.
+    """
+    if entry.n_lessons is None:
+        return
+    if entry.machine_id is None or not values_go_back_to(entry.machine_id, entry.n_lessons):
+        raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")
+
+
+class Pairings(JobKind[Pairing]):
+    """Pairings as jobs: a turn is as many of one tournament as fit into it."""
+
+    slug = "pairings"
+    model = Pairing
+    related = ("tournament", "first", "second")
+    lease_s = LEASE_S
+    account = "tournament__owner"
+    # What was begun in an earlier turn has a lower number than what has not.
+    order = ("number", "pk")
+
+    def account_of(self, job: Pairing) -> int | None:
+        return job.tournament.owner_id
+
+    def take_turn(self, job: Pairing, end: TurnEnd) -> list[int]:
+        pairing: Pairing | None = job
+        while pairing is not None:
+            following = _play_or_fail(pairing, end)
+            if following or end.is_reached:
+                return following
+            pairing = next(filter(None, map(pairing_claim, claimable(job.tournament_id))), None)
+        return []
+
+
+def _play_or_fail(pairing: Pairing, turn: TurnEnd) -> list[int]:
+    try:
+        return pairing_play(pairing, turn)
+    except DATABASE_ERRORS:
+        raise  # the database will be back; so will the pairing, when its lease runs out
+    except Exception as error:
+        logger.exception("pairing %s could not be played", pairing.pk)
+        pairing_fail(pairing, error)
+        raise
+
+
+PAIRINGS = Pairings()

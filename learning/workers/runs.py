@@ -1,0 +1,344 @@
+"""The one road of a training run: chunk by chunk, each in one transaction with the machine's lock.
+
+A chunk stores beads, the random state and the games done together, so a run that is interrupted anywhere and taken
+up again ends with exactly the beads of an uninterrupted one; matches played meanwhile interleave and lose nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+
+from games.outages import ERRORS as DATABASE_ERRORS
+from learning import events
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.batch import AnyMemory, train, train_against_machine
+from learning.core.training.episodes import Tally
+from learning.core.training.memory import TouchedBox
+from learning.core.training.q_episodes import QMemory
+from learning.exceptions import MachineNotFoundError
+from learning.models import CurvePoint, LessonKind, Machine, RunStage, RunStatus, TrainingRun
+from learning.selectors.boxes import box_state
+from learning.selectors.runs import run_curve, run_progress
+from learning.selectors.strength import strength_of
+from learning.storage.boxes import lesson_open, memory_load, memory_store
+from learning.storage.locks import machine_lock
+from learning.workers import jobs
+from learning.workers.jobs import JobKind, JobLostError, TurnEnd
+
+CHUNK_S = 0.1
+"""How long a chunk should train: a cancel is answered and a match gets its turn within this time.
+
+A sample of the curve lasts longer: a cancel waits for it, a match does not."""
+FIRST_CHUNK_GAMES = 50_000
+FIRST_CHUNK_GAMES_READABLE = 50
+"""Where the readable loop has to play: a thousandth of it, for it is so much slower."""
+FIRST_CHUNK_GAMES_VALUES = 2
+"""The same of a game whose games are long."""
+CURVE_POINTS = 60
+"""A run's curve has this many points and its start, at the squares of equal steps."""
+CURVE_POINTS_SAMPLED = 12
+"""The same where a point is a sample, which takes its time."""
+GAMES_PER_POINT_VALUES = 100
+"""Of a machine that keeps values a point takes as long as so many games, so a short run has fewer; 3 at least."""
+TELL_EVERY_S = 0.25
+"""How often the pages of a run and its machines hear of it: sending costs a connection each time."""
+LEASE_S = 20
+"""A run whose worker has not been heard of for this long may be taken up by another."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How many games to put into the next chunk so that it takes about :data:`CHUNK_S`."""
+
+    n_games: int = FIRST_CHUNK_GAMES
+
+    def adapt(self, n_games: int, seconds: float) -> None:
+        """Learn from a chunk of so many games that took so long; at most four times as many the next time."""
+        factor = CHUNK_S / max(seconds, CHUNK_S / 4)
+        self.n_games = max(1, int(n_games * factor))
+
+
+@dataclass(slots=True)
+class News:
+    """What has become of the boxes of the machines in training since their pages were told."""
+
+    machines: dict[int, Machine] = field(default_factory=dict)
+    boxes: dict[int, dict[str, TouchedBox]] = field(default_factory=dict)
+
+    def add(self, machine: Machine, touched: Iterable[TouchedBox]) -> None:
+        """Note a lesson that is stored."""
+        self.machines[machine.pk] = machine
+        self.boxes.setdefault(machine.pk, {}).update((box.position, box) for box in touched)
+
+    def tell(self) -> None:
+        """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
+        for pk, machine in list(self.machines.items()):
+            boxes = [box_state(box.position, box.beads, box.draws) for box in self.boxes[pk].values()]
+            if events.boxes_changed(machine, boxes):
+                del self.machines[pk], self.boxes[pk]
+
+
+def run_claim(run_id: int) -> TrainingRun | None:
+    """Take a run that is queued, or whose worker's lease has run out; ``None`` when there is nothing to take."""
+    return RUNS.claim(run_id)
+
+
+def run_execute(
+    run: TrainingRun, progress: Callable[[TrainingRun], None] | None = None, *, turn: TurnEnd | None = None
+) -> TrainingRun:
+    """Train a claimed run to its end, or until it is cancelled or lost; the run as it then stands.
+
+    Args:
+        run: a run from :func:`run_claim`.
+        progress: called after every chunk in which games were played.
+        turn: when it ends, after a chunk at least, the worker is let go: the run waits to be claimed again.
+    """
+    pace, news, told_at, told, done = Pace(_first_chunk(run)), News(), 0.0, -1, -1
+    while run.status == RunStatus.RUNNING:
+        try:
+            run = run_chunk(run, pace, news)
+        except JobLostError:
+            news.tell()
+            return TrainingRun.objects.filter(pk=run.pk).first() or run
+        except DATABASE_ERRORS:
+            # The database went away: the run is still ours to lose, and the reaper takes it up when the lease is out.
+            raise
+        except Exception as error:
+            with contextlib.suppress(JobLostError):
+                jobs.end(run, RunStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
+            raise
+        if progress is not None and run.games_done > done:
+            progress(run)
+        done = run.games_done
+        is_let_go = run.status == RunStatus.RUNNING and turn is not None and turn.is_reached
+        if run.status != RunStatus.RUNNING or is_let_go or time.monotonic() - told_at >= TELL_EVERY_S:
+            curve = run_curve(run, after=told)
+            events.run_changed(run.pk, run_progress(run), curve, _audience(run))
+            news.tell()
+            told_at, told = time.monotonic(), curve[-1]["games"] if curve else told
+        if is_let_go:
+            with contextlib.suppress(JobLostError):
+                jobs.let_go(run)
+            return TrainingRun.objects.filter(pk=run.pk).first() or run
+    return run
+
+
+def _audience(run: TrainingRun) -> list[int] | None:
+    """Who may be told of a run: whoever may see its machine now. Nobody, if that is gone."""
+    machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner").first()
+    return [] if machine is None else machine.audience
+
+
+def _first_chunk(run: TrainingRun) -> int:
+    """How many games to begin with, before a chunk has told how long they take."""
+    machine = Machine.objects.filter(pk=run.machine_id).first()
+    if machine is not None and machine.keeps_values:
+        return FIRST_CHUNK_GAMES_VALUES
+    # Without a machine there is no chunk: it finds that out under the lock.
+    return FIRST_CHUNK_GAMES if machine is None or machine.rules.enumerable else FIRST_CHUNK_GAMES_READABLE
+
+
+def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
+    """Take the sample that is due, train one chunk, and store everything that came of both; the run after it.
+
+    What is to be told to machines' pages is added to ``news``, or told at once without it.
+
+    Raises:
+        JobLostError: the run is no longer this worker's.
+    """
+    own = News() if news is None else news
+    run = _chunk(run, pace, own, _sampled_point(run))
+    if news is None:
+        own.tell()
+    return run
+
+
+def _sampled_point(run: TrainingRun) -> CurvePoint | None:
+    """The point of its curve that a run has come to, where that takes a sample; ``None`` if none is due.
+
+    Its games take a second, so they are played before anything is locked, and matches may end meanwhile: what these
+    teach may count in the later ones of the sample. It follows from the stored machine and the seed alone, so who takes
+    the run up after a death before the point was stored finds the same one.
+    """
+    machine = Machine.objects.filter(pk=run.machine_id).first()
+    if machine is None or not _is_sampled(machine) or run.games_done not in _marks(run, machine):
+        return None
+    if run.curve.filter(games_done=run.games_done).exists():
+        return None
+    return _point(run, memory_load(machine))
+
+
+@transaction.atomic
+def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None) -> TrainingRun:
+    stage, left = _stage(run)
+    try:
+        machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
+        claim = run.lease_until
+        run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    except MachineNotFoundError:
+        # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
+        ours = TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, lease_until=run.lease_until)
+        still_ours = ours.first()
+        if still_ours is None:
+            raise JobLostError from None
+        return still_ours
+    except TrainingRun.DoesNotExist:
+        raise JobLostError from None
+    if run.status != RunStatus.RUNNING or run.lease_until != claim:
+        raise JobLostError
+    points = [] if sampled is None else [sampled]
+    if left and stage.is_without_opponent:
+        run.cancel_requested = True
+        run.error = f"{stage.opponent_name or 'Its opponent'} was deleted, so training against it stopped."
+    elif left and not machine.learns:
+        run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
+    if left and not run.cancel_requested:
+        points += _train(run, stage, [machine, *others], min(pace.n_games, left), pace, news)
+    now = timezone.now()
+    # Where the last point is a sample it is still to be taken.
+    if run.games_done == run.n_games and not (left and _is_sampled(machine)):
+        run.status, run.finished_at, run.lease_until = RunStatus.FINISHED, now, None
+    elif run.cancel_requested:
+        run.status, run.finished_at, run.lease_until = RunStatus.CANCELLED, now, None
+    else:
+        run.lease_until = now + timedelta(seconds=LEASE_S)
+    run.save()
+    CurvePoint.objects.bulk_create(points)
+    return run
+
+
+def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
+    """After how many games a run takes a point of its curve, ascending, its end included; dense at first.
+
+    They follow from the length of the run alone, so that interrupting it changes nothing.
+    """
+    return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
+
+
+def _is_sampled(machine: Machine) -> bool:
+    """Whether the machine's strength is a sample, which takes its time, and not a sum."""
+    return machine.keeps_values or not machine.rules.enumerable
+
+
+def _marks(run: TrainingRun, machine: Machine) -> list[int]:
+    """After how many games the run takes a point of its curve."""
+    if not _is_sampled(machine):
+        return curve_marks(run.n_games)
+    n_points = CURVE_POINTS_SAMPLED
+    if machine.keeps_values:
+        n_points = min(n_points, max(3, run.n_games // GAMES_PER_POINT_VALUES))
+    return curve_marks(run.n_games, n_points)
+
+
+def _stage(run: TrainingRun) -> tuple[RunStage, int]:
+    """The opponent that is next, and the games left against it (of a finished run: the last, and none).
+
+    Raises:
+        JobLostError: the run has been deleted.
+    """
+    done, stages = run.games_done, list(run.stages.order_by("number"))
+    for stage in stages:
+        if done < stage.n_games:
+            return stage, stage.n_games - done
+        done -= stage.n_games
+    if not stages:
+        raise JobLostError
+    return stages[-1], 0
+
+
+def _train(
+    run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace, news: News
+) -> list[CurvePoint]:
+    """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way.
+
+    Where a point is a sample the games end with the next one instead: it is taken before the next chunk.
+    """
+    rng = RandomSource.from_text(run.random_state)
+    plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
+    memories = [memory_load(machines[0], run.most_values)]
+    if len(machines) == 2 and not plays_itself:
+        memories.append(memory_load(machines[1], stage.most_values))
+    learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
+    marks = [mark for mark in _marks(run, machines[0]) if mark > run.games_done]
+    if is_sampled := _is_sampled(machines[0]):
+        n_games = min(n_games, marks[0] - run.games_done)
+    points = [_point(run, memories[0])] if run.games_done == 0 and not is_sampled else []
+    end = run.games_done + n_games
+    tally, seconds = Tally(), 0.0
+    for stop in [mark for mark in marks if mark < end] + [end]:
+        games = stop - run.games_done
+        begin = time.perf_counter()
+        if len(machines) == 1:
+            part = train(memories[0], OPPONENTS[stage.opponent], games, rng)
+        else:
+            part = train_against_machine(memories[0], memories[-1], games, rng, opponent_learns=learns)
+        seconds += time.perf_counter() - begin
+        tally += part
+        run.games_done = stop
+        run.n_wins += part.wins
+        run.n_draws += part.draws
+        run.n_losses += part.losses
+        if stop in marks and not is_sampled:
+            points.append(_point(run, memories[0]))
+    pace.adapt(n_games, seconds)
+    if isinstance(memories[0], QMemory):
+        run.n_left_out += memories[0].n_left_out
+    run.random_state = rng.text
+    # Whoever learns from both seats of a game has learnt from two.
+    _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally, news)
+    if learns and not plays_itself:
+        _store(run, machines[1], memories[1], tally.mirrored(), news)
+    return points
+
+
+def _point(run: TrainingRun, memory: AnyMemory) -> CurvePoint:
+    return CurvePoint(
+        run=run,
+        games_done=run.games_done,
+        n_wins=run.n_wins,
+        n_draws=run.n_draws,
+        n_losses=run.n_losses,
+        # A sample is drawn from a stream of its own, so that it changes nothing about the training.
+        strength=strength_of(memory, RandomSource(run.seed, run.games_done + 1)),
+    )
+
+
+def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, news: News) -> None:
+    if isinstance(memory, QMemory):
+        machine.epsilon = memory.epsilon
+        machine.n_values += memory.n_new
+    else:
+        machine.n_removed = memory.n_removed
+    lesson = lesson_open(machine, LessonKind.TRAINING, run=run, tally=(tally.wins, tally.draws, tally.losses))
+    touched = memory_store(machine, memory, lesson)
+    transaction.on_commit(lambda: news.add(machine, touched))
+
+
+class TrainingRuns(JobKind[TrainingRun]):
+    """Runs as jobs: a turn is so many chunks."""
+
+    slug = "runs"
+    model = TrainingRun
+    lease_s = LEASE_S
+    account = "started_by"
+    order = (Coalesce("lease_until", "created_at"), "pk")
+    begun = {"started_at": Coalesce("started_at", Now())}
+
+    def account_of(self, job: TrainingRun) -> int | None:
+        return job.started_by_id
+
+    def take_turn(self, job: TrainingRun, end: TurnEnd) -> list[int]:
+        run = run_execute(job, turn=end)
+        return [run.pk] if run.finished_at is None else []
+
+
+RUNS = TrainingRuns()

@@ -1,0 +1,137 @@
+"""How many rooms may be open at once: of a guest, of an account, of everybody behind an address; by every road."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from games import services
+from games.exceptions import RoomQuotaError
+from games.models import Match, Room
+from games.services import Person
+from learning import tasks
+from tests.factories import NC, guest, machine, person, play, room, stranger, user
+from tests.games.test_hostile import at_once
+
+pytestmark = pytest.mark.django_db
+
+BODY = {"game": NC, "opponent": "perfect"}
+
+
+@pytest.fixture(autouse=True)
+def bounds(settings: Any) -> None:
+    settings.OPEN_ROOMS_PER_GUEST = 2
+    settings.OPEN_ROOMS_PER_ACCOUNT = 3
+    settings.OPEN_ROOMS_PER_ADDRESS = 5
+
+
+def opened(who: Person, n: int, **options: Any) -> list[services.Seated]:
+    return [room(who=who, **options) for _ in range(n)]
+
+
+def refused(who: Person) -> str:
+    before = Room.objects.count(), Match.objects.count()
+    with pytest.raises(RoomQuotaError) as error:
+        room(who=who)
+    assert (Room.objects.count(), Match.objects.count()) == before, "nothing of it stays"
+    return str(error.value)
+
+
+def test_a_guest_and_an_account_have_so_many_rooms_open() -> None:
+    opened(guest(), 2)
+    assert refused(guest()).startswith("You have 2 games open, as many as a guest may.")
+    opened(guest(2), 1)
+    account = person(user())
+    opened(account, 3)
+    assert "3 games open, as many as an account may" in refused(account)
+
+
+def test_rooms_that_wait_and_exhibitions_count_and_what_is_over_or_abandoned_does_not() -> None:
+    waiting = room("human", who=guest())
+    services.room_create(person=guest(), game=NC, first="random", second="random")
+    refused(guest())
+    services.room_join(code=waiting.room.code, person=guest(2))
+    services.match_resign(code=waiting.room.code, person=guest())
+    playing = room(who=guest())
+    refused(guest())
+    Room.objects.filter(pk=playing.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
+    room(who=guest())
+
+
+def test_playing_again_opens_a_room_as_well() -> None:
+    first = room(who=guest())
+    services.match_resign(code=first.room.code, person=guest())
+    opened(guest(), 2)
+    with pytest.raises(RoomQuotaError):
+        services.room_reset(code=first.room.code, person=guest())
+    assert Match.objects.filter(room=first.room).count() == 1
+    services.match_resign(code=Room.objects.latest("pk").code, person=guest())
+    assert services.room_reset(code=first.room.code, person=guest())["number"] == 2
+
+
+def test_everybody_behind_an_address_counts_together() -> None:
+    assert [APIClient().post("/api/rooms", BODY).status_code for _ in range(5)] == [201] * 5
+    answer = APIClient().post("/api/rooms", BODY)
+    assert (answer.status_code, answer.json()["code"]) == (409, "room_quota")
+    assert "5 games are open where you are" in answer.json()["detail"]
+    assert APIClient(REMOTE_ADDR="10.0.0.9").post("/api/rooms", BODY).status_code == 201
+    api = APIClient()
+    api.force_login(user())
+    assert [api.post("/api/rooms", BODY).status_code for _ in range(4)] == [201] * 3 + [409], "its own bound holds"
+    assert Room.objects.count() == 9
+
+
+def test_who_has_one_address_of_ipv6_has_the_network() -> None:
+    for n in range(5):
+        assert APIClient(REMOTE_ADDR=f"2001:db8:1:2::{n}").post("/api/rooms", BODY).status_code == 201
+    assert APIClient(REMOTE_ADDR="2001:db8:1:2:ffff::1").post("/api/rooms", BODY).status_code == 409
+    assert APIClient(REMOTE_ADDR="2001:db8:1:3::1").post("/api/rooms", BODY).status_code == 201
+
+
+def test_a_page_says_so_in_the_lobby() -> None:
+    browser = Client()
+    for _ in range(2):
+        assert browser.post("/rooms", {**BODY, "side": "X"}).url.startswith("/rooms/")
+    told = browser.post("/rooms", {**BODY, "side": "X"}, follow=True)
+    assert told.redirect_chain[-1][0] == "/"
+    (message,) = told.context["messages"]
+    assert str(message) == (
+        "You have 2 games open, as many as a guest may. Finish one or give one up first; one that nobody has moved in"
+        " for an hour does not count."
+    )
+
+
+def test_the_address_itself_is_not_kept_and_its_hash_not_for_long() -> None:
+    APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", BODY)
+    seated = Room.objects.get()
+    assert len(seated.opened_from) == 32
+    assert "192" not in seated.opened_from
+    APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", {**BODY, "opponent": "random"})
+    assert len(set(Room.objects.values_list("opened_from", flat=True))) == 1
+    Room.objects.filter(pk=seated.pk).update(changed_at=timezone.now() - timedelta(days=1, seconds=1))
+    tasks.sweep()
+    seated.refresh_from_db()
+    assert seated.opened_from == ""
+    assert Room.objects.exclude(opened_from="").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_no_more_are_opened_than_may_be() -> None:
+    for whose in (guest(), Person(address="somewhere")):
+        failed = at_once(*[lambda whose=whose: room(who=whose) for _ in range(8)])
+        assert {type(error) for error in failed} == {RoomQuotaError}
+    assert Room.objects.filter(opened_from="").count() == 2
+    assert Room.objects.filter(opened_from="somewhere").count() == 5
+
+
+def test_a_game_goes_on_whatever_is_open() -> None:
+    (first, _) = opened(guest(), 2)
+    assert play(first, guest(), "5")["ply"] == 2
+    learner = machine()
+    with pytest.raises(RoomQuotaError):
+        room("machine", machine=learner.slug, fresh=True, who=guest())
+    assert [one.pk for one in type(learner).objects.all()] == [learner.pk], "no copy was made in vain"
+    room(who=stranger())

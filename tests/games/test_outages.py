@@ -1,0 +1,211 @@
+"""The database stumbles over a move: who made it is told to try again, nothing is half stored, the same move succeeds.
+
+The backend is killed in the middle of the move's transaction, and the disk has no room: really, on a real PostgreSQL.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.test import Client
+from rest_framework.test import APIClient
+
+from games.consumers import CLOSE_TRY_AGAIN, in_thread
+from games.models import Match, Ply, Room
+from games.outages import database_stumbled
+from games.services import Seated
+from tests.factories import machine, room, user
+from tests.games.test_consumers import Socket
+from tests.learning.test_api_runs import RunSocket, logged_in, run_of
+from tests.outage import DIES, IS_FULL, Outage, stumbling
+from tests.waiting import wait_until
+
+in_db = database_sync_to_async
+
+
+def stands() -> list[Any]:
+    """Everything that a move changes."""
+    rooms = Room.objects.values_list("version", "changed_at")
+    matches = Match.objects.values_list("n_plies", "position", "status", "answer_by")
+    return [list(rooms), list(matches), list(Ply.objects.order_by("pk").values_list("number", "move"))]
+
+
+async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCaptureFixture) -> None:
+    before = await in_db(stands)()
+    stumble = stumbling(does)
+    async with Socket(seated.room.code, seated.token) as socket, Socket(seated.room.code) as watcher:
+        for one in (socket, watcher):
+            await one.expect("joined")
+        await in_db(stumble.__enter__)()
+        try:
+            await socket.frame("move", {"move": "5", "ply": 0})
+            error = await socket.expect("error")
+            assert error["code"] == "unavailable"
+            assert "ry again" in error["detail"]
+            assert await watcher.receive_nothing()
+        finally:
+            await in_db(stumble.__exit__)(None, None, None)
+        assert await in_db(stands)() == before, "nothing is half stored"
+        await socket.frame("move", {"move": "5", "ply": 0})
+        for one in (socket, watcher):
+            assert (await one.expect("state"))["ply"] == 2
+    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert (line.name, line.exc_info) == ("games.outages", None)
+    assert "\n" not in line.getMessage()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
+async def test_a_move_that_the_database_stumbles_over_is_refused_and_succeeds_later(
+    does: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await refused_then_accepted(await in_db(room)(), does, caplog)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
+def test_the_same_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFixture) -> None:
+    seated, api, browser = room(), APIClient(), Client(raise_request_exception=False)
+    before = stands()
+    move = {"move": "5", "ply": 0, "seat_token": seated.token}
+    address = f"/api/rooms/{seated.room.code}/move"
+    with stumbling(does):
+        refused = api.post(address, move)
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert int(refused["Retry-After"]) > 0
+    assert stands() == before
+    assert api.post(address, move).json()["ply"] == 2
+    with stumbling(does, "games_seat"):
+        page = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
+    assert (page.status_code, int(page["Retry-After"]) > 0) == (503, True)
+    assert b"A short pause" in page.content
+    assert Room.objects.count() == 1
+    lines = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert not any(record.exc_info for record in lines)
+    assert [record.name for record in lines] == ["games.outages", "django.request", "django.request"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_comes_while_the_database_is_away_gets_a_page_or_json(outage: Outage) -> None:
+    outage.kill_database()
+    try:
+        browser = Client(raise_request_exception=False)
+        assert b"A short pause" in browser.get("/").content
+        refused = browser.get("/api/machines")
+        assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+        assert browser.get("/api/health").status_code == 503
+    finally:
+        outage.start_database()
+    assert browser.get("/").status_code == 200
+
+
+async def test_sockets_are_told_to_come_back_while_the_database_is_away(
+    outage: Outage, caplog: pytest.LogCaptureFixture
+) -> None:
+    run, session = await in_db(lambda: (run_of(machine()), logged_in(user())))()
+    paths = [f"/api/training-runs/{run.pk}/ws", f"/api/machines/{run.machine_id}/ws"]
+    async with RunSocket(paths[1]) as open_before:
+        await open_before.expect("joined")
+        await in_db(outage.kill_database)()
+        try:
+            for path in paths:
+                async with RunSocket(path) as socket:
+                    assert (await socket.expect("error"))["code"] == "unavailable"
+                    closed = await socket.receive_output()
+                    assert (closed["type"], closed["code"]) == ("websocket.close", CLOSE_TRY_AGAIN)
+            assert await RunSocket(paths[0], session=session).connect() == (False, CLOSE_TRY_AGAIN)
+        finally:
+            await in_db(outage.start_database)()
+        await open_before.send_json_to({"type": "ping"})
+        await open_before.expect("pong")
+    assert [record.name for record in caplog.records if record.levelno >= logging.WARNING] == ["games.outages"] * 3
+    assert not any(record.exc_info for record in caplog.records)
+
+
+@pytest.mark.slow
+async def test_a_backend_killed_under_a_move_and_a_disk_that_is_full_cost_a_refusal_each(
+    outage: Outage, caplog: pytest.LogCaptureFixture
+) -> None:
+    seated = await in_db(room)()
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        is_locked = threading.Event()
+        killing = asyncio.ensure_future(in_thread(kill_whoever_comes_to_the_room, is_locked))
+        await asyncio.to_thread(is_locked.wait)
+        await socket.frame("move", {"move": "5", "ply": 0})
+        await killing
+        assert (await socket.expect("error"))["code"] == "unavailable"
+        assert await in_db(wait_until)(is_back)
+        with await in_db(no_room_for)("games_ply"):
+            await socket.frame("move", {"move": "5", "ply": 0})
+            assert (await socket.expect("error"))["code"] == "unavailable"
+        assert await in_db(Ply.objects.count)() == 0
+        await socket.frame("move", {"move": "5", "ply": 0})
+        assert (await socket.expect("state"))["ply"] == 2
+    lines = [record for record in caplog.records if record.name == "games.outages"]
+    assert len(lines) == 2
+    assert "No space left on device" in lines[1].getMessage()
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def kill_whoever_comes_to_the_room(is_locked: threading.Event) -> None:
+    """The server forgets every other transaction as well, ours too, and recovers."""
+    with contextlib.suppress(DatabaseError), transaction.atomic():
+        Room.objects.select_for_update().get()
+        is_locked.set()
+        pid = backend_waiting()
+        os.kill(pid, signal.SIGKILL)
+        assert wait_until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_a_fault_of_ours_is_no_stumble(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    with pytest.raises(InterfaceError) as closed:
+        cursor.execute("SELECT 1")
+    assert not database_stumbled(closed.value)
+    assert not database_stumbled(closed.value.__cause__)
+
+
+def backend_waiting() -> int:
+    """The backend that waits for a lock, as soon as there is one."""
+    found: list[int] = []
+
+    def waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pid FROM pg_locks WHERE NOT granted")
+            found.extend(pid for (pid,) in cursor.fetchall())
+        return bool(found)
+
+    assert wait_until(waits)
+    return found[0]
+
+
+def is_back() -> bool:
+    connection.close()
+    with contextlib.suppress(DatabaseError):
+        return Room.objects.exists()
+    return False
+
+
+def no_room_for(table: str) -> contextlib.ExitStack:
+    """While it is open, the file of a table that is still empty lies on a device that is always full."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('data_directory'), pg_relation_filepath(%s)", [table])
+        place = Path(*cursor.fetchone())
+    connection.close()
+    assert place.stat().st_size == 0
+    aside, back = place.with_name(f"{place.name}.aside"), contextlib.ExitStack()
+    place.rename(aside)
+    place.symlink_to("/dev/full")
+    back.callback(aside.rename, place)
+    back.callback(place.unlink)
+    return back

@@ -1,0 +1,285 @@
+"""How often an address may be wrong: passwords, room codes, accounts, letters. A class that mistypes meets none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import IPv6Address
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+from django.core import mail
+from django.test import Client
+from rest_framework.throttling import SimpleRateThrottle
+
+from games.models import Room
+from games.throttles import AddressThrottle
+from menace_site import settings as site
+from tests import factories
+from tests.factories import NC
+from tests.games.test_consumers import Socket
+
+pytestmark = pytest.mark.django_db
+Rates = Callable[..., None]
+SCOPES = site.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
+WRONG = (f"{code:06d}".translate(str.maketrans("0123456789", "abcdefghjk")) for code in count())
+"""Codes of no room."""
+
+
+@pytest.fixture
+def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
+    """Set these rates and no others; the hour begins now, so that no count falls between two."""
+
+    def set_them(**wanted: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
+
+    monkeypatch.setattr(AddressThrottle, "timer", lambda self: 1_800_000_000.0 + 600)
+    return set_them
+
+
+def elsewhere() -> str:
+    """An address that nobody has counted for."""
+    return str(IPv6Address(uuid4().int))
+
+
+@pytest.fixture
+def address() -> str:
+    return elsewhere()
+
+
+@pytest.fixture
+def visitor(address: str) -> Client:
+    return Client(REMOTE_ADDR=address)
+
+
+def says_when(answer: Any) -> bool:
+    """Whether an answer is a refusal that says when to try again: in 50 minutes, as the hour goes on."""
+    assert answer.status_code == 429
+    assert answer["Retry-After"] == "3000"
+    return b"50 minutes" in answer.content
+
+
+class TestLogIn:
+    def test_wrong_passwords_count_over_all_names(self, visitor: Client, rates: Rates) -> None:
+        rates(login="3/hour")
+        factories.user("ada")
+        right = {"username": "ada", "password": "a good password"}
+        for name in ("ada", "berta", "clara"):
+            assert visitor.post("/login", right).status_code == 302  # what is right costs nothing
+            visitor.post("/logout")
+            assert visitor.post("/login", {"username": name, "password": "wrong"}).status_code == 200
+        assert visitor.get("/login").status_code == 200
+        assert says_when(visitor.post("/login", {"username": "dora", "password": "wrong"}))
+        assert says_when(visitor.post("/login", right))
+        assert says_when(visitor.post("/admin/login/", right))
+        assert Client(REMOTE_ADDR=elsewhere()).post("/login", right).status_code == 302
+
+    def test_the_door_of_the_admin_counts_too(self, visitor: Client, rates: Rates) -> None:
+        rates(login="2/hour")
+        for name in ("ada", "berta"):
+            assert visitor.post("/admin/login/", {"username": name, "password": "wrong"}).status_code == 200
+        assert says_when(visitor.post("/login", {"username": "clara", "password": "wrong"}))
+
+    def test_who_is_locked_out_of_one_name_is_told_for_how_long(self, visitor: Client) -> None:
+        for _ in range(10):
+            answer = visitor.post("/login", {"username": "ada", "password": "wrong"})
+        assert (answer.status_code, answer["Retry-After"]) == (429, "900")
+        assert b"Try again in 15 minutes" in answer.content
+
+
+class TestAccounts:
+    def form(self, name: str, password: str = "a good password") -> dict[str, str]:
+        return {"username": name, "email": "", "password1": password, "password2": password}
+
+    def test_so_many_accounts_are_made_from_an_address(self, address: str, rates: Rates) -> None:
+        rates(signup="2/hour")
+        for name in ("ada", "berta"):
+            assert Client(REMOTE_ADDR=address).post("/signup", self.form(name, "short")).status_code == 200
+            assert Client(REMOTE_ADDR=address).post("/signup", self.form(name)).status_code == 302
+        assert says_when(Client(REMOTE_ADDR=address).post("/signup", self.form("clara")))
+        assert Client(REMOTE_ADDR=elsewhere()).post("/signup", self.form("clara")).status_code == 302
+
+
+class TestLetters:
+    def test_so_many_are_asked_for_from_an_address(self, visitor: Client, rates: Rates) -> None:
+        rates(reset="2/hour")
+        assert visitor.post("/password/reset", {"email": "no address"}).status_code == 200
+        for name in ("a", "b"):
+            assert visitor.post("/password/reset", {"email": f"{name}@example.org"}).status_code == 302
+        assert says_when(visitor.post("/password/reset", {"email": "c@example.org"}))
+
+    def test_so_many_go_to_one_mailbox_wherever_they_are_asked_for(self, rates: Rates) -> None:
+        rates(reset_mailbox="2/hour")
+        box = f"Ada-{uuid4()}@example.org"
+        factories.user("ada", email=box)
+        ways = [box, box.lower(), box.upper(), box.replace("example", "ｅxample")]
+        answers = [Client(REMOTE_ADDR=elsewhere()).post("/password/reset", {"email": way}) for way in ways]
+        assert [answer.status_code for answer in answers] == [302, 302, 429, 429]
+        assert len(mail.outbox) == 2
+        assert says_when(answers[-1])
+
+    def test_nobody_is_told_whether_there_is_such_an_account(self, visitor: Client, rates: Rates) -> None:
+        rates(reset_mailbox="1/hour")
+        email = {"email": f"{uuid4()}@example.org"}
+        assert [visitor.post("/password/reset", email).status_code for _ in range(2)] == [302, 429]
+
+
+def by_page(client: Client, code: str) -> Any:
+    return client.get(f"/rooms/{code}")
+
+
+def by_form(client: Client, code: str) -> Any:
+    return client.post("/rooms/join", {"code": code})
+
+
+def by_state(client: Client, code: str) -> Any:
+    return client.get(f"/api/rooms/{code}")
+
+
+def by_boards(client: Client, code: str) -> Any:
+    return client.get(f"/api/rooms/{code}/positions")
+
+
+def by_advice(client: Client, code: str) -> Any:
+    return client.get(f"/api/rooms/{code}/advice")
+
+
+def by_join(client: Client, code: str) -> Any:
+    return client.post(f"/api/rooms/{code}/join")
+
+
+def by_move(client: Client, code: str) -> Any:
+    return client.post(f"/api/rooms/{code}/move", {"move": "5"}, "application/json")
+
+
+DOORS = [by_page, by_form, by_state, by_boards, by_advice, by_join, by_move]
+
+
+class TestCodes:
+    @pytest.mark.parametrize("door", DOORS)
+    def test_a_wrong_code_counts_and_a_right_one_costs_nothing(
+        self, door: Callable[[Client, str], Any], address: str, visitor: Client, rates: Rates
+    ) -> None:
+        rates(guess="3/hour")
+        code = factories.room("human").room.code
+        for _ in range(3):
+            assert door(visitor, code).status_code != 429
+            assert door(visitor, next(WRONG)).status_code in (302, 404)
+        for other in DOORS:
+            assert other(Client(REMOTE_ADDR=address), next(WRONG)).status_code == 429
+            # Else it would be found by that.
+            assert other(Client(REMOTE_ADDR=address), code).status_code == 429
+        assert says_when(by_page(Client(REMOTE_ADDR=address), code))
+        assert door(Client(REMOTE_ADDR=elsewhere()), code).status_code != 429
+
+    @pytest.mark.parametrize("door", DOORS)
+    def test_guests_who_guess_stop_nobody_who_is_signed_in(
+        self, door: Callable[[Client, str], Any], address: str, visitor: Client, rates: Rates
+    ) -> None:
+        rates(guess="1/hour", guess_account="2/hour")
+        code = factories.room("human").room.code
+        by_state(visitor, next(WRONG))
+        pupil, other = Client(REMOTE_ADDR=address), Client(REMOTE_ADDR=address)
+        pupil.force_login(factories.user("ada"))
+        other.force_login(factories.user("berta"))
+        for _ in range(2):
+            assert door(pupil, code).status_code != 429
+            assert door(pupil, next(WRONG)).status_code in (302, 404)
+        pupil.defaults["REMOTE_ADDR"] = elsewhere()  # an account is the same everywhere
+        assert door(pupil, next(WRONG)).status_code == door(Client(REMOTE_ADDR=address), code).status_code == 429
+        assert door(other, code).status_code != 429
+
+    def test_who_is_signed_in_uses_nothing_up_for_guests(self, address: str, visitor: Client, rates: Rates) -> None:
+        rates(guess="1/hour", guess_account="1/hour")
+        code = factories.room("human").room.code
+        pupil = Client(REMOTE_ADDR=address)
+        pupil.force_login(factories.user("ada"))
+        assert [by_state(pupil, next(WRONG)).status_code for _ in range(2)] == [404, 429]
+        assert by_state(visitor, code).status_code == 200
+
+    def test_a_program_is_told_as_by_every_other_rate(self, visitor: Client, rates: Rates) -> None:
+        rates(guess="1/hour")
+        by_state(visitor, next(WRONG))
+        refused = by_state(visitor, next(WRONG))
+        assert (refused.json()["code"], refused["Retry-After"]) == ("throttled", "3000")
+
+    def test_who_guesses_stops_nobodys_match(self, address: str, visitor: Client, rates: Rates) -> None:
+        rates(guess="1/hour")
+        player = Client(REMOTE_ADDR=address)
+        player.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
+        code = Room.objects.get().code
+        program = Client(REMOTE_ADDR=address)
+        made = program.post("/api/rooms", {"opponent": "perfect"}, "application/json").json()
+        by_state(visitor, next(WRONG))
+        assert by_page(visitor, code).status_code == 429
+        assert by_page(player, code).status_code == 200
+        token = {"move": "5", "seat_token": made["seat_token"]}
+        url = f"/api/rooms/{made['code']}/move"
+        assert program.post(url, token, "application/json").status_code == 200
+        stranger = Client(REMOTE_ADDR=address)
+        assert stranger.post(url, {**token, "seat_token": "no"}, "application/json").status_code == 429
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_wrong_code_counts_at_a_socket_too(address: str, rates: Rates) -> None:
+    rates(guess="2/hour")
+    room = (await database_sync_to_async(factories.room)("human")).room
+
+    async def first_words(code: str, host: str = address) -> tuple[dict[str, Any], int]:
+        socket = Socket(code)
+        socket.scope["client"] = [host, 5000]
+        async with socket:
+            said = await socket.receive_json_from()
+            closed = await socket.receive_output() if said["type"] == "error" else {}
+        return said, closed.get("code", 0)
+
+    for _ in range(2):
+        assert (await first_words(room.code))[0]["type"] == "joined"
+        said, closed = await first_words(next(WRONG))
+        assert (said["data"]["code"], closed) == ("room_not_found", 4404)
+    for code in (next(WRONG), room.code):
+        said, closed = await first_words(code)
+        assert (said["data"]["code"], closed) == ("throttled", 4429)
+    assert (await first_words(room.code, elsewhere()))[0]["type"] == "joined"
+    page = await database_sync_to_async(by_page)(Client(REMOTE_ADDR=address), room.code)
+    assert page.status_code == 429
+
+
+def test_a_class_of_forty_behind_one_address_meets_none_of_them(address: str, rates: Rates) -> None:
+    rates(**{scope: SCOPES[scope] for scope in ("guess", "login", "signup", "reset", "reset_mailbox")})
+    code = factories.room("human").room.code
+    for number in range(40):
+        pupil, name = Client(REMOTE_ADDR=address), f"pupil{number}"
+        form = {"username": name, "email": f"{name}@example.org", "password1": "a good password"}
+        answers = [pupil.post("/signup", {**form, "password2": "a god password"})]
+        answers += [pupil.post("/signup", {**form, "password2": form["password1"]}), pupil.post("/logout")]
+        answers += [pupil.post("/login", {"username": name, "password": wrong}) for wrong in ("a", "b", "c")]
+        answers += [pupil.post("/login", {"username": name, "password": form["password1"]})]
+        answers += [by_form(pupil, wrong) for wrong in ("", code[:-1], next(WRONG))]
+        answers += [by_page(pupil, code), pupil.post("/password/reset", {"email": form["email"]})]
+        assert [answer.status_code for answer in answers] == [
+            200,
+            302,
+            302,
+            200,
+            200,
+            200,
+            302,
+            302,
+            302,
+            302,
+            200,
+            302,
+        ]
+
+
+def test_the_log_ins_that_fail_of_a_class_leave_room_for_as_many_again(rates: Rates) -> None:
+    rates(login=SCOPES["login"])
+    assert (AddressThrottle("login").num_requests or 0) >= 2 * 40 * 5
+
+
+def test_the_settings_name_every_rate() -> None:
+    assert all(re.fullmatch(r"\d+/(min|hour)", rate) for rate in SCOPES.values())

@@ -1,0 +1,133 @@
+"""Fresh copies: the last few of a guest, an account and an address are kept; the longest unplayed goes first."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import Max
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from games import services
+from games.models import Room
+from games.selectors import room_get, room_view
+from games.services import Person
+from learning.models import Machine
+from learning.selectors.boxes import ledger_errors
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import run_claim, run_execute
+from tests.factories import NC, guest, machine, person, play, room, user
+from tests.games.test_hostile import at_once
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def bounds(settings: Any) -> None:
+    settings.COPIES_PER_GUEST = 2
+    settings.COPIES_PER_ACCOUNT = 3
+    settings.COPIES_PER_ADDRESS = 4
+
+
+def copy_of(learner: Machine, who: Person, *, is_over: bool = True) -> Machine:
+    """A copy in a room of somebody, whose match is over by now."""
+    seated = room("machine", machine=learner.slug, fresh=True, who=who)
+    copy = Machine.objects.get(room=seated.room)
+    if is_over:
+        services.match_resign(code=seated.room.code, person=who)
+    return copy
+
+
+def kept(*copies: Machine) -> list[bool]:
+    ids = set(Machine.objects.values_list("pk", flat=True))
+    return [copy.pk in ids for copy in copies]
+
+
+@pytest.mark.parametrize(("who", "most"), [("guest", 2), ("account", 3)])
+def test_the_last_few_are_kept(who: str, most: int) -> None:
+    learner, other = machine(), guest(2)
+    whose = guest() if who == "guest" else person(user())
+    others = copy_of(learner, other)
+    copies = [copy_of(learner, whose) for _ in range(most + 2)]
+    assert kept(others, *copies) == [True, False, False] + [True] * most
+    assert ledger_errors() == []
+    state = room_view(room_get(Room.objects.order_by("pk")[1].code))
+    assert [seat["machine"] for seat in state["seats"]] == [None, None], "its room stays, without it"
+
+
+def test_the_longest_unplayed_goes_first() -> None:
+    learner = machine()
+    first, second = copy_of(learner, guest()), copy_of(learner, guest())
+    assert first.room is not None
+    services.room_reset(code=first.room.code, person=guest())
+    services.match_resign(code=first.room.code, person=guest())
+    third = copy_of(learner, guest())
+    assert kept(first, second, third) == [True, False, True]
+
+
+def test_one_that_is_played_or_trained_never_goes_and_one_that_was_left_does() -> None:
+    learner = machine()
+    played, left, trained = (copy_of(learner, guest(), is_over=False) for _ in range(3))
+    assert trained.room is not None
+    services.match_resign(code=trained.room.code, person=guest())
+    run = training_run_start(machine=str(trained.pk), stages=[Stage("random", 10)], seed=1, enqueue=False)
+    Room.objects.filter(fresh_machines=left).update(changed_at=timezone.now() - timedelta(hours=2))
+    newest = [copy_of(learner, guest()) for _ in range(3)]
+    assert kept(played, left, trained, *newest) == [True, False, True, False, True, True]
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    run_execute(claimed)
+    copy_of(learner, guest())
+    assert kept(trained) == [False]
+
+
+def test_what_a_new_copy_costs_does_not_grow_with_those_that_are_played() -> None:
+    learner = machine()
+    needed = []
+    for _ in range(6):
+        with CaptureQueriesContext(connection) as queries:
+            copy_of(learner, guest(), is_over=False)
+        needed.append(len(queries))
+    assert needed[3] == needed[-1], "three and five copies more than are kept"
+
+
+def test_guests_without_cookies_share_what_an_address_may_keep() -> None:
+    learner, body = machine(), {"game": NC, "opponent": "machine", "fresh": True}
+    for _ in range(6):
+        api = APIClient()
+        seated = api.post("/api/rooms", {**body, "machine": learner.slug, "side": "X"}).json()
+        api.post(f"/api/rooms/{seated['code']}/resign", {"seat_token": seated["seat_token"]})
+    assert Machine.objects.filter(copied_from=learner).count() == 4
+    assert Machine.objects.aggregate(Max("room__pk"))["room__pk__max"] == Room.objects.latest("pk").pk
+
+
+def test_those_of_an_account_are_not_counted_where_it_is() -> None:
+    learner, pupil = machine(), replace(person(user()), address="school")
+    own = copy_of(learner, pupil)
+    guests = [copy_of(learner, replace(guest(number), address="school")) for number in range(1, 6)]
+    assert kept(own, *guests) == [True, False, True, True, True, True]
+    more = [copy_of(learner, pupil) for _ in range(4)]
+    assert kept(own, *guests[1:], *more) == [False] + [True] * 4 + [False] + [True] * 3
+
+
+def test_many_at_once_leave_as_many_as_are_kept() -> None:
+    learner = machine()
+    assert at_once(*[lambda: [copy_of(learner, guest()) and None for _ in range(3)] for _ in range(4)]) == []
+    copy_of(learner, guest())
+    assert Machine.objects.filter(copied_from=learner).count() == 2
+    assert ledger_errors() == []
+
+
+def test_a_rematch_in_the_room_of_a_copy_that_is_gone_makes_another() -> None:
+    learner = machine()
+    first = copy_of(learner, guest())
+    code = Room.objects.latest("pk").code
+    for _ in range(2):
+        copy_of(learner, guest())
+    assert kept(first) == [False]
+    state = services.room_reset(code=code, person=guest())
+    assert state["seats"][1]["machine"]["id"] not in (None, first.pk, learner.pk)
+    assert play(services.Seated(room_get(code), None, ""), guest(), "5")["ply"] == 2

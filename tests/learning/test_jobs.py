@@ -1,0 +1,297 @@
+"""Background jobs of every kind: one protocol, turns by kind and by account, nothing lost between two turns."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import combinations_with_replacement
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from learning import tasks
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.models import ExperimentPart, ExperimentRun, Job, Pairing, RunStatus, Schedule, Tournament, TrainingRun
+from learning.selectors import strength as selectors_strength
+from learning.selectors.tournaments import tournament_view
+from learning.services.experiments import experiment_cancel, experiment_request
+from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
+from learning.workers.experiments import EXPERIMENT_RUNS, experiment_claim, experiment_execute
+from learning.workers.jobs import JobLostError, TurnEnd, claim_next, end, let_go, renew
+from learning.workers.pairings import PAIRINGS, pairing_claim, pairing_play, tournament_play
+from learning.workers.runs import RUNS, run_claim, run_execute
+from menace_site.celery import app
+from tests.conftest import StartWorker
+from tests.factories import guest, machine, person, user
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db
+
+LONGEST_EXPERIMENT = {"machines": 300, "games": 2000}
+"""Of all: it takes a worker the better part of a minute."""
+
+
+def run_of(account: Any = None, games: int = MAX_GAMES, **options: Any) -> TrainingRun:
+    options = {"seed": 3, "enqueue": False, "started_by_id": account and account.pk, **options}
+    return training_run_start(machine=machine(owner=account).slug, stages=[Stage("random", games)], **options)
+
+
+def pairing_of(account: Any = None, games: int = MAX_LONG_GAMES, **options: Any) -> Pairing:
+    """A pairing of a tournament of Romgon: games that are played move by move."""
+    options = {"user": account, "seed": 8, "enqueue": False, **options}
+    entries = ["hard", "medium"]
+    return tournament_start(entries=entries, game="romgon", games=games, **options).pairings.earliest("number")
+
+
+def experiment_of(account: Any = None, seed: int = 1, **options: Any) -> ExperimentRun:
+    options = {"parameters": LONGEST_EXPERIMENT, "enqueue": False, **options}
+    who = None if account is None else person(account)
+    return experiment_request(person=who, experiment="hexapawn-rewards", seed=seed, **options)
+
+
+MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
+
+
+def games_of(pairing: Pairing) -> int:
+    return pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins
+
+
+def test_every_kind_is_taken_by_one_worker_and_lost_by_who_was_too_slow() -> None:
+    for kind in tasks.KINDS:
+        job = MAKE[kind.slug]()
+        slow = kind.claim(job.pk)
+        assert slow is not None
+        assert kind.claim(job.pk) is None
+        kind.rows.update(lease_until=timezone.now() - timedelta(seconds=1))
+        quick = kind.claim(job.pk)
+        assert quick is not None
+        for write in (lambda job: renew(job, 60), let_go, lambda job: end(job, RunStatus.CANCELLED)):
+            with pytest.raises(JobLostError):
+                write(slow)
+        renew(quick, 60)
+        let_go(quick)
+        assert kind.claim(job.pk) is not None, "what was let go waits"
+
+
+class TestWhoseTurn:
+    def order(self, n: int) -> list[Job]:
+        """Who gets the next turns, each of which ends before the next one."""
+        jobs = []
+        for _ in range(n):
+            taken = claim_next(tasks.KINDS)
+            assert taken is not None
+            let_go(taken[1])
+            jobs.append(taken[1])
+        return jobs
+
+    def test_many_jobs_of_a_kind_do_not_keep_the_other_kinds_waiting(self) -> None:
+        owner, other = user("owner"), user("other")
+        runs = [run_of(owner) for _ in range(4)]
+        experiment, pairing = experiment_of(other), pairing_of(other)
+        first, second = self.order(6), self.order(3)
+        assert set(first[:3]) == {runs[0], experiment, pairing}
+        assert set(first[3:]) == {runs[1], experiment, pairing}
+        assert set(second) == {runs[2], experiment, pairing}
+
+    def test_many_jobs_of_an_account_do_not_keep_the_other_accounts_waiting(self) -> None:
+        many, one = user("many"), user("one")
+        runs = [run_of(many) for _ in range(4)]
+        only, of_the_house = run_of(one), run_of()
+        assert self.order(3) == [runs[0], only, of_the_house]
+        assert self.order(6) == [runs[1], only, of_the_house, runs[2], only, of_the_house]
+
+    def test_guests_and_the_house_count_as_one_account(self) -> None:
+        experiments = [
+            experiment_request(person=guest(n), experiment="gardner", seed=n, enqueue=False) for n in (1, 2, 3)
+        ]
+        of_account = experiment_of(user(), seed=9)
+        assert self.order(4) == [experiments[0], of_account, experiments[1], of_account]
+
+    def test_a_tournament_goes_on_where_it_stopped(self) -> None:
+        pairing, *others = tournament_start(
+            user=None, entries=["easy", "medium", "hard"], game="romgon", games=10, enqueue=False, seed=1
+        ).pairings.order_by("number")
+        assert others
+        assert self.order(3) == [pairing] * 3
+
+    def test_to_find_it_takes_no_more_queries_however_many_wait(self, django_assert_max_num_queries: Any) -> None:
+        accounts = [user(f"user{n}") for n in range(5)]
+        for account in accounts:
+            run_of(account)
+        experiment_of()
+        with django_assert_max_num_queries(10):
+            assert claim_next(tasks.KINDS) is not None
+        for account in accounts:
+            run_of(account)
+        with django_assert_max_num_queries(10):
+            assert claim_next(tasks.KINDS) is not None
+
+
+class TestBetweenTurns:
+    """However it is cut into turns, it comes to the same."""
+
+    @pytest.mark.parametrize("slug", EXPERIMENTS)
+    def test_an_experiment(self, slug: str) -> None:
+        experiment = EXPERIMENTS[slug]
+        small = {one.name: max(one.low, 10) for one in experiment.parameters}
+        whole = experiment.run(experiment.settings(small), 5, lambda done, total: None)
+        run = experiment_request(person=None, experiment=slug, seed=5, parameters=small, enqueue=False)
+        n_turns = 0
+        while (claimed := experiment_claim(run.pk)) is not None:
+            assert claimed.progress == pytest.approx(n_turns / experiment.n_parts(small))
+            experiment_execute(claimed, TurnEnd(0))
+            n_turns += 1
+        run.refresh_from_db()
+        assert n_turns == experiment.n_parts(small)
+        assert (run.status, run.progress) == (RunStatus.FINISHED, 1)
+        assert run.result == json.loads(json.dumps(whole.to_json()))
+        assert not ExperimentPart.objects.exists(), "what is kept between turns goes with the last"
+
+    def test_a_pairing_of_long_games(self) -> None:
+        def pairings(tournament_id: int) -> Any:
+            return tournament_view(Pairing.objects.filter(tournament=tournament_id)[0].tournament)["pairings"]
+
+        whole, cut = pairing_of(games=5), pairing_of(games=5)
+        tournament_play(whole.tournament_id)
+        for played in range(1, 5):
+            claimed = pairing_claim(cut.pk)
+            assert claimed is not None
+            assert pairing_play(claimed, TurnEnd(0)) == [cut.pk]
+            cut.refresh_from_db()
+            assert (games_of(cut), cut.status) == (played, RunStatus.RUNNING)
+        tournament_play(cut.tournament_id)
+        assert pairings(cut.tournament_id) == pairings(whole.tournament_id)
+
+    def test_a_pairing_whose_worker_died_goes_on_from_what_it_said_last(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from learning.workers import pairings as referee
+
+        whole, left = pairing_of(games=4), pairing_of(games=4)
+        tournament_play(whole.tournament_id)
+        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        say, said = referee._say, []
+
+        def die_after_two(*args: Any) -> None:
+            say(*args)
+            said.append(args)
+            if len(said) == 2:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(referee, "_say", die_after_two)
+        claimed = pairing_claim(left.pk)
+        assert claimed is not None
+        with pytest.raises(KeyboardInterrupt):
+            pairing_play(claimed)
+        Pairing.objects.filter(pk=left.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        tournament_play(left.tournament_id)
+        assert len(said) == 2 * 4, "two games were left to play of this pairing, and those of the other"
+        for name in ("n_first_wins", "n_draws", "n_second_wins"):
+            for pairing in (whole, left):
+                pairing.refresh_from_db()
+            assert getattr(left, name) == getattr(whole, name)
+
+
+def test_what_waits_for_its_next_turn_is_over_as_soon_as_it_is_cancelled() -> None:
+    run, experiment = run_of(), experiment_of(owner := user())
+    claimed, of_experiment = run_claim(run.pk), experiment_claim(experiment.pk)
+    assert claimed is not None
+    assert of_experiment is not None
+    assert run_execute(claimed, turn=TurnEnd(0)).status == RunStatus.RUNNING
+    experiment_execute(of_experiment, TurnEnd(0))
+    assert ExperimentPart.objects.exists()
+    assert training_run_cancel(run_id=run.pk)
+    experiment_cancel(person=person(owner), run_id=experiment.pk)
+    for job in (run, experiment):
+        job.refresh_from_db()
+        assert (job.status, job.lease_until) == (RunStatus.CANCELLED, None)
+        assert job.finished_at is not None
+    assert not ExperimentPart.objects.exists()
+    assert claim_next(tasks.KINDS) is None
+
+
+def test_a_knock_spent_on_a_job_that_had_none_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    knocked: list[Any] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args))
+    first, second = (run_of(games=10) for _ in range(2))
+    tasks.jobs_work("runs", second.pk)
+    assert knocked == [("runs", second.pk)], "the first came before it"
+    tasks.jobs_work("runs", second.pk)
+    assert len(knocked) == 1
+    assert set(TrainingRun.objects.values_list("pk", "status")) == {(run.pk, "finished") for run in (first, second)}
+
+
+def test_with_the_broker_away_the_reaper_neither_fails_nor_forgets(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OSError("no broker")
+
+    for make in MAKE.values():
+        make()
+    long_ago = timezone.now() - timedelta(minutes=1)
+    for kind in tasks.KINDS:
+        kind.rows.update(knocked_at=long_ago)
+    with monkeypatch.context() as broken:
+        broken.setattr(tasks.jobs_work, "apply_async", away)
+        assert tasks.jobs_reap() == 1
+    knocked: list[Any] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[0]))
+    assert tasks.jobs_reap() == 3, "the one that nobody heard is knocked for again a while later"
+    assert set(knocked) == {"pairings", "experiments"}
+    TrainingRun.objects.update(knocked_at=long_ago)
+    assert tasks.jobs_reap() == 1
+    assert tasks.jobs_reap() == 0, "knocked for a moment ago"
+    assert knocked[-1] == "runs"
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("long", list(combinations_with_replacement(MAKE, 2)), ids=" and ".join)
+def test_two_endless_jobs_keep_no_other_from_its_turn(
+    long: tuple[str, str], start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of two processes has two jobs of any kind that do not end; then everything else is asked for."""
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    hog, owner = user("hog"), user("owner")
+    start_worker()
+    endless = [MAKE[kind](hog, **({"seed": seed} if kind != "pairings" else {})) for seed, kind in enumerate(long, 1)]
+    Tournament.objects.update(n_games=10_000_000)  # more than anybody may ask for
+    for kind, job in zip(long, endless, strict=True):
+        tasks.knock({"runs": RUNS, "pairings": PAIRINGS, "experiments": EXPERIMENT_RUNS}[kind], [job.pk])
+    assert wait_until(lambda: all(has_begun(job) for job in endless))
+
+    learner = machine(owner=owner)
+    schedule = schedule_create(
+        user=owner, machine=learner.slug, stages=[Stage("random", 10)], timing=Timing(every=1, period="hours")
+    )
+    Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
+    app.send_task("learning.beat.schedules_catch_up")
+    asked = [
+        run_of(owner, enqueue=True),
+        pairing_of(owner, enqueue=True),
+        experiment_of(owner, seed=7, enqueue=True),
+    ]
+    assert wait_until(lambda: all(has_begun(job) for job in asked))
+    assert wait_until(lambda: Schedule.objects.filter(pk=schedule.pk, n_fired=1).exists())
+    assert wait_until(lambda: TrainingRun.objects.filter(machine=learner, status="finished").exists())
+    for kind, job in zip(long, endless, strict=True):
+        job.refresh_from_db()
+        # The longest experiment there is may be over by then, on a fast machine.
+        over = {RunStatus.FINISHED} if kind == "experiments" else set()
+        assert job.status in {RunStatus.RUNNING, *over}, "they go on, taking turns"
+    training = TrainingRun.objects.exclude(machine=learner)
+    for run in training:
+        training_run_cancel(run_id=run.pk)
+    for account in (hog, owner):
+        for tournament in account.tournaments.all():
+            tournament_cancel(user=account, tournament_id=tournament.pk)
+        for experiment in account.experiment_runs.all():
+            experiment_cancel(person=person(account), run_id=experiment.pk)
+    assert wait_until(lambda: not RUNS.rows.filter(finished_at=None).exists())
+    assert wait_until(lambda: not EXPERIMENT_RUNS.rows.filter(finished_at=None).exists())
+
+
+def has_begun(job: Job) -> bool:
+    job.refresh_from_db()
+    return job.lease_until is not None or job.status == RunStatus.FINISHED

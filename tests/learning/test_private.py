@@ -1,0 +1,488 @@
+"""A private machine is nowhere: every address of the site, asked by everybody who may come along.
+
+``TABLE`` has every place; an address that is not in it fails the suite. Everything that two private machines can be in
+is made, most of it while they were still public. Then each address is really asked by each of :data:`VIEWERS`: who may
+not see the machines finds neither name nor slug nor id, nor the code of a room that they play in; who may finds them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.contrib import admin
+from django.db import transaction
+from django.urls import get_resolver, reverse
+from rest_framework.test import APIClient
+
+from games import services as rooms
+from games.players import Viewer
+from games.rules.base import Side
+from games.selectors import room_get, room_view
+from learning.access import is_seen, may_see, unseen
+from learning.models import Machine, TrainingRun
+from learning.selectors import strength as selectors_strength
+from learning.services import machines as services
+from learning.services import tournaments as services_tournaments
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.services.schedules import Timing, schedule_create
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import run_claim, run_execute
+from tests.factories import NC, api_with, machine, person, play_out, room, user
+
+pytestmark = pytest.mark.django_db
+
+NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 987654321
+VALUES_SLUG, VALUES_PK = "qxzsecret-values", 987654322
+SECRETS = ("qxzsecret", "98765432")
+"""In small letters: what begins each name and slug, and each id."""
+MISSING = 987650000
+"""An id that no machine has."""
+EMPTY = "........."
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request, and whether who may see the machines is told of them there (``None``: depends on who it is)."""
+
+    path: str
+    told: bool | None = False
+    body: Any = None
+    method: str = "get"
+
+
+def posted(path: str, body: Any = None, told: bool | None = False) -> Ask:
+    return Ask(path, told, {} if body is None else body, "post")
+
+
+def both(path: str, **options: Any) -> list[Ask]:
+    """A page that is looked at, and its form sent."""
+    return [Ask(path, **options), posted(path)]
+
+
+PLACES = ["{live}", "{over}", "{show}", "{going}", "{seat}", "{deep}", "{fresh}", "{before}"]
+"""Codes of the rooms in which the machines play, in every way there is."""
+
+TABLE: dict[str, list[Ask]] = {
+    "": [Ask("/", told=True)],
+    "play/<slug:slug>": [
+        Ask(f"/play/{NC}", told=True),
+        Ask(f"/play/{NC}?machine={PK}", told=True),
+        Ask("/play/romgon", told=True),
+    ],
+    "ai": [Ask("/ai")],
+    "about": [Ask("/about")],
+    "account": [Ask("/account", told=None)],
+    "rooms": [posted("/rooms", {"opponent": "machine", "machine": PK}), posted("/rooms", {"opponent": PK})],
+    "rooms/join": [posted("/rooms/join", {"code": "{live}"})],
+    "rooms/<str:code>": [Ask(f"/rooms/{code}", told=True) for code in PLACES],
+    # Pages of machines
+    "machines": [Ask("/machines", told=True), Ask(f"/machines?game={NC}", told=True)],
+    "machines/<int:machine_id>": [
+        Ask(f"/machines/{PK}", told=True),
+        Ask(f"/machines/{VALUES_PK}", told=True),
+        *(Ask(path) for path in ("/machines/{open}", "/machines/{child}", "/machines/{theirs}")),
+    ],
+    "machines/<int:machine_id>/boxes/<str:position>": [
+        Ask(f"/machines/{PK}/boxes/X........", told=True),
+        Ask(f"/machines/{{open}}/boxes/{EMPTY}"),
+    ],
+    "machines/new": both("/machines/new"),
+    "machines/compare": [
+        Ask(f"/machines/compare?machine={PK}", told=True),
+        Ask(f"/machines/compare?machine={{open}}&machine={SLUG}", told=True),
+    ],
+    "machines/compare.csv": [Ask(f"/machines/compare.csv?machine={PK}", told=True)],
+    "machines/<int:machine_id>/edit": both(f"/machines/{PK}/edit"),
+    "machines/<int:machine_id>/set": [posted(f"/machines/{PK}/set", {"learns": "off"})],
+    "machines/<int:machine_id>/clone": [posted(f"/machines/{PK}/clone")],
+    "machines/<int:machine_id>/reset": both(f"/machines/{PK}/reset"),
+    "machines/<int:machine_id>/delete": both(f"/machines/{PK}/delete"),
+    "machines/<int:machine_id>/train": [*both(f"/machines/{PK}/train"), Ask("/machines/{theirs}/train")],
+    "machines/<int:machine_id>/train-together": [
+        posted(f"/machines/{PK}/train-together", {"opponent": "{open}", "games": 5}),
+        posted("/machines/{theirs}/train-together", {"opponent": PK, "games": 5}),
+    ],
+    "machines/<int:machine_id>/boxes": [Ask(f"/machines/{PK}/boxes", told=True), Ask("/machines/{open}/boxes")],
+    "machines/<int:machine_id>/boxes-at/<int:number>": [
+        Ask(f"/machines/{PK}/boxes-at/1"),
+        *(Ask(f"/machines/{{open}}/boxes-at/{number}") for number in (1, 2, 3)),
+    ],
+    "machines/<int:machine_id>/why": [Ask(f"/machines/{PK}/why", told=True)],
+    "machines/<int:machine_id>/values": [Ask(f"/machines/{VALUES_PK}/values", told=True)],
+    "machines/<int:machine_id>/drawings": [Ask(f"/machines/{PK}/drawings")],
+    "machines/<int:machine_id>/print": [
+        Ask(f"/machines/{PK}/print", told=True),
+        Ask(f"/machines/{PK}/print?paper=a4&size=matchbox"),
+    ],
+    "machines/<int:machine_id>/schedule": both(f"/machines/{PK}/schedule"),
+    "machines/import": both("/machines/import"),
+    # Runs, schedules, tournaments
+    "runs/<int:run_id>": [Ask("/runs/{taught}", told=True), Ask("/runs/{own_run}", told=True)],
+    "runs/<int:run_id>/cancel": [posted("/runs/{taught}/cancel"), posted("/runs/{own_run}/cancel")],
+    "runs/<int:run_id>/curve.csv": [Ask("/runs/{taught}/curve.csv"), Ask("/runs/{own_run}/curve.csv")],
+    "schedules": [Ask("/schedules", told=None)],
+    "schedules/<int:schedule_id>": both("/schedules/{schedule}", told=None),
+    "schedules/<int:schedule_id>/pause": [posted("/schedules/{schedule}/pause", {"paused": "on"})],
+    "schedules/<int:schedule_id>/delete": both("/schedules/{schedule}/delete"),
+    "tournaments": [Ask("/tournaments", told=True)],
+    "tournaments/new": [Ask("/tournaments/new", told=True), Ask(f"/tournaments/new?game={NC}", told=True)],
+    "tournaments/<int:tournament_id>": [Ask("/tournaments/{cup}", told=True), Ask("/tournaments/{own_cup}", told=True)],
+    "tournaments/<int:tournament_id>/cancel": [posted("/tournaments/{cup}/cancel")],
+    "tournaments/<int:tournament_id>/delete": both("/tournaments/{cup}/delete"),
+    "experiments": [Ask("/experiments")],
+    "experiments/<slug:slug>": [Ask("/experiments/gardner-24")],
+    "experiments/runs/<int:run_id>/cancel": [posted("/experiments/runs/1/cancel")],
+    "experiments/runs/<int:run_id>/result.csv": [Ask("/experiments/runs/1/result.csv")],
+    # The API
+    "^api/health/?$": [Ask("/api/health")],
+    "^api/schema/?$": [Ask("/api/schema")],
+    "^api/docs/?$": [Ask("/api/docs")],
+    "^api/games/?$": [Ask("/api/games")],
+    "^api/games/(?P<slug>[-\\w]+)/?$": [Ask(f"/api/games/{NC}")],
+    "^api/rooms/?$": [
+        posted("/api/rooms", {"opponent": "machine", "machine": SLUG}),
+        posted("/api/rooms", {"opponent": str(PK), "fresh": True}),
+        posted("/api/rooms", {"opponent": "random", "takes_over": str(PK)}),
+        posted("/api/rooms", {"first": "{open}", "second": SLUG}),
+    ],
+    "^api/rooms/(?P<code>[^/]+)/?$": [Ask(f"/api/rooms/{code}", told=True) for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/positions/?$": [Ask(f"/api/rooms/{code}/positions") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/advice/?$": [Ask("/api/rooms/{deep}/advice")],
+    "^api/rooms/(?P<code>[^/]+)/join/?$": [posted(f"/api/rooms/{code}/join") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/move/?$": [posted(f"/api/rooms/{code}/move", {"move": "1"}) for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/step/?$": [posted(f"/api/rooms/{code}/step") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/resign/?$": [posted(f"/api/rooms/{code}/resign") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/reset/?$": [posted(f"/api/rooms/{code}/reset") for code in PLACES],
+    "^api/ai/move/?$": [
+        posted("/api/ai/move", {"game": NC, "board": "X........", "playerColor": "O", "machine": SLUG}),
+        posted("/api/ai/move", {"game": "romgon", "machine": VALUES_PK}),
+    ],
+    "^api/ai/evaluate/?$": [posted("/api/ai/evaluate", {"game": NC, "board": EMPTY, "machine": SLUG})],
+    "^api/ai/health/?$": [Ask("/api/ai/health")],
+    "^api/machines/?$": [
+        Ask("/api/machines", told=True),
+        *(
+            Ask(f"/api/machines?{query}", told=True)
+            for query in ("search=Qxzsecret", "owner=owner", f"game={NC}", "side=O", "rule=scroggs", "learns=true")
+        ),
+        *(Ask(f"/api/machines?ordering={order}", told=True) for order in ("id", "-id", "name", "-games", "created_at")),
+        posted("/api/machines", {"game": NC}),
+    ],
+    "^api/machines/(?P<ref>[-\\w]+)/?$": [
+        Ask(f"/api/machines/{PK}", told=True),
+        Ask(f"/api/machines/{SLUG}", told=True),
+        Ask("/api/machines/{child}", told=True),
+        Ask(f"/api/machines/{PK}", told=True, body={"name": "Mine"}, method="patch"),
+        Ask(f"/api/machines/{PK}", method="delete"),
+    ],
+    "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [posted(f"/api/machines/{PK}/clone", told=True)],
+    "^api/machines/(?P<ref>[-\\w]+)/reset/?$": [posted(f"/api/machines/{PK}/reset")],
+    "^api/machines/(?P<ref>[-\\w]+)/strength/?$": [Ask(f"/api/machines/{PK}/strength")],
+    "^api/machines/(?P<ref>[-\\w]+)/boxes/?$": [
+        Ask(f"/api/machines/{PK}/boxes", told=True),
+        Ask("/api/machines/{open}/boxes"),
+    ],
+    "^api/machines/(?P<ref>[-\\w]+)/boxes/(?P<position>[^/]+)/?$": [
+        Ask(f"/api/machines/{PK}/boxes/X........", told=True),
+        Ask(f"/api/machines/{{open}}/boxes/{EMPTY}"),
+    ],
+    "^api/machines/(?P<ref>[-\\w]+)/values/(?P<position>[^/]+)/?$": [Ask(f"/api/machines/{VALUES_PK}/values/x")],
+    "^api/machines/(?P<ref>[-\\w]+)/export/?$": [
+        *(Ask(f"/api/machines/{PK}/export?format={form}") for form in ("matchbox-ai", "csv")),
+        Ask(f"/api/machines/{PK}/export", told=True),
+        Ask("/api/machines/{child}/export"),
+    ],
+    "^api/machines/import/?$": [posted("/api/machines/import", {"format": "beadbox-machine"})],
+    "^api/training-runs/?$": [
+        Ask("/api/training-runs", told=True),
+        Ask(f"/api/training-runs?opponent={SLUG}", told=True),
+        Ask(f"/api/training-runs?machine={PK}", told=True),
+        Ask("/api/training-runs?opponent=machine"),
+        posted("/api/training-runs", {"machine": "{theirs}", "opponent": SLUG, "games": 5}),
+        posted("/api/training-runs", {"machine": SLUG, "opponent": "random", "games": 5}),
+    ],
+    "^api/training-runs/(?P<run_id>\\d{1,18})/?$": [
+        Ask("/api/training-runs/{taught}", told=True),
+        Ask("/api/training-runs/{own_run}", told=True),
+    ],
+    "^api/training-runs/(?P<run_id>\\d{1,18})/cancel/?$": [posted("/api/training-runs/{taught}/cancel")],
+    "^api/schedules/?$": [
+        Ask("/api/schedules", told=None),
+        Ask(f"/api/schedules?machine={PK}", told=None),
+        posted(
+            "/api/schedules",
+            {"machine": "{theirs}", "opponent": SLUG, "games": 5, "every": 1},
+        ),
+    ],
+    "^api/schedules/(?P<schedule_id>\\d{1,18})/?$": [
+        Ask("/api/schedules/{schedule}", told=None),
+        Ask("/api/schedules/{schedule}", told=None, body={"paused": True}, method="patch"),
+        Ask("/api/schedules/{schedule}", method="delete"),
+    ],
+    "^api/tournaments/?$": [
+        Ask("/api/tournaments", told=True),
+        posted("/api/tournaments", {"entries": [SLUG, "random"], "games": 2}),
+    ],
+    "^api/tournaments/(?P<tournament_id>\\d{1,18})/?$": [
+        Ask("/api/tournaments/{cup}", told=True),
+        Ask("/api/tournaments/{own_cup}", told=True),
+        Ask("/api/tournaments/{cup}", method="delete"),
+    ],
+    "^api/tournaments/(?P<tournament_id>\\d{1,18})/cancel/?$": [posted("/api/tournaments/{cup}/cancel", told=None)],
+    "^api/experiments/?$": [Ask("/api/experiments")],
+    "^api/experiment-runs/?$": [Ask("/api/experiment-runs")],
+    "^api/experiment-runs/(?P<run_id>\\d{1,18})/?$": [Ask("/api/experiment-runs/1")],
+    "^api/experiment-runs/(?P<run_id>\\d{1,18})/cancel/?$": [posted("/api/experiment-runs/1/cancel")],
+    "^api(?:/|$)": [Ask("/api/nothing")],
+    # Accounts: of nobody but who is logged in
+    "account/tokens": both("/account/tokens"),
+    "account/tokens/<int:token_id>/revoke": [posted("/account/tokens/1/revoke")],
+    "signup": both("/signup"),
+    "login": both("/login"),
+    "logout": [posted("/logout")],
+    "password": both("/password"),
+    "password/done": [Ask("/password/done")],
+    "password/reset": both("/password/reset"),
+    "password/reset/sent": [Ask("/password/reset/sent")],
+    "password/reset/<uidb64>/<token>": [Ask("/password/reset/a/b")],
+    "password/reset/done": [Ask("/password/reset/done")],
+}
+
+VIEWERS = (
+    *("guest", "other", "owner", "staff"),
+    *("other's read", "other's play", "other's train", "owner's read", "owner's play", "owner's train"),
+)
+SEES = ("owner", "staff")
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+
+
+@pytest.fixture
+def people() -> dict[str, Any]:
+    return {
+        "owner": user("owner"),
+        "other": user("other"),
+        "third": user("third"),
+        "staff": user("staff", is_staff=True, is_superuser=True),
+    }
+
+
+@pytest.fixture
+def world(people: dict[str, Any]) -> dict[str, Any]:
+    """Everything that two machines can be in; both are private in the end."""
+    owner, other = people["owner"], people["other"]
+    hidden = machine(Side.SECOND, "scroggs", owner=owner, name=NAME, slug=SLUG, pk=PK)
+    machine_create(game="romgon", side=None, name="Qxzsecret values", slug=VALUES_SLUG, pk=VALUES_PK, owner=owner)
+    known, theirs = machine(Side.FIRST, owner=people["third"], name="Open"), machine(Side.FIRST, owner=other, name="T")
+    taught = done(known, Stage(SLUG, 20, learns=True))
+    own_run = done(hidden, Stage("random", 20))
+    timing = Timing(crontab="0 3 * * *")
+    schedule = schedule_create(user=other, machine=theirs.slug, stages=[Stage(SLUG, 10)], timing=timing)
+    cup = held(other, known.slug, SLUG, "random")
+    child = services.machine_copy(user=owner, machine_id=PK, name="Child")
+    before = room("machine", person(other), machine=SLUG).room.code
+    play_out(before, person(other))
+    for pk in (PK, VALUES_PK):
+        services.machine_update(user=owner, machine_id=pk, is_public=False)
+    codes = {
+        "live": opened(owner, moves=1, opponent="machine", machine=SLUG),
+        "over": opened(owner, moves=9, opponent="machine", machine=SLUG),
+        "seat": opened(owner, moves=1, opponent="random", takes_over=SLUG),
+        "deep": opened(owner, moves=1, game="romgon", opponent="machine", machine=VALUES_SLUG),
+        "fresh": opened(owner, moves=1, opponent="machine", machine=SLUG, fresh=True),
+        "show": shown(owner, known, plies=100),
+        "going": shown(owner, known, plies=2),
+        "before": before,
+    }
+    return {
+        **codes,
+        "open": known.pk,
+        "theirs": theirs.pk,
+        "child": child.pk,
+        "taught": taught.pk,
+        "own_run": own_run.pk,
+        "schedule": schedule.pk,
+        "cup": cup,
+        "own_cup": held(owner, known.slug, SLUG, name="Qxzsecret cup"),
+        "codes": list(codes.values()),
+    }
+
+
+def done(learner: Machine, *stages: Stage) -> TrainingRun:
+    run = training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return run_execute(claimed)
+
+
+def held(owner: Any, *entries: str, **options: Any) -> int:
+    tournament = services_tournaments.tournament_start(
+        user=owner, entries=entries, games=2, seed=1, enqueue=False, **options
+    )
+    tournament_play(tournament.pk)
+    return tournament.pk
+
+
+def opened(owner: Any, *, moves: int, game: str = NC, **asked: Any) -> str:
+    code = rooms.room_create(person=person(owner), game=game, side=Side.FIRST, **asked).room.code
+    for _ in range(moves):
+        state = room_view(room_get(code))
+        if state["status"] == "playing":
+            rooms.match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
+    return code
+
+
+def shown(owner: Any, first: Machine, *, plies: int) -> str:
+    code = rooms.room_create(person=person(owner), game=NC, first=first.slug, second=SLUG).room.code
+    rooms.match_step(code=code, person=person(owner), plies=plies)
+    return code
+
+
+def client_of(viewer: str, people: dict[str, Any]) -> APIClient:
+    who, _, scope = viewer.partition("'s ")
+    return api_with(people.get(who), *([scope] if scope else []))
+
+
+def filled(value: Any, world: dict[str, Any]) -> Any:
+    if isinstance(value, str):
+        return value.format_map(world)
+    if isinstance(value, list):
+        return [filled(one, world) for one in value]
+    return {key: filled(one, world) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def asked(api: APIClient, ask: Ask, world: dict[str, Any]) -> tuple[int, str]:
+    """The status and all of the text of an answer; what was written is taken back."""
+    path, body = filled(ask.path, world), filled(ask.body, world)
+    is_api = path.startswith("/api/")
+    with transaction.atomic():
+        if ask.method == "get":
+            answer = api.get(path)
+        else:
+            answer = getattr(api, ask.method)(path, body, format="json" if is_api else None)
+        if getattr(answer, "streaming", False):
+            text = b"".join(answer.streaming_content).decode("latin1")
+        else:
+            text = answer.content.decode()
+        transaction.set_rollback(True)
+    headers = "\n".join(f"{name}: {value}" for name, value in answer.headers.items())
+    return answer.status_code, f"{headers}\n{text}"
+
+
+def unechoed(text: str, ask: Ask, world: dict[str, Any]) -> str:
+    """The text in small letters without what whoever asked has said themselves."""
+    said = [str(PK), str(VALUES_PK), SLUG] if ask.method != "get" or "Qxzsecret" in ask.path else []
+    path = filled(ask.path, world)
+    for known in (path, quote(path), quote(path, safe=""), path.partition("?")[0], *(f"'{one}'" for one in said)):
+        text = text.replace(known, "")
+    for ref in (str(PK), str(VALUES_PK), SLUG):
+        if ref in ask.path or ref in json.dumps(ask.body):
+            text = text.replace(f"'{ref}'", "").replace(f"&#x27;{ref}&#x27;", "").replace(f"={ref}", "")
+    return text.lower()
+
+
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_who_may_not_see_a_machine_finds_it_nowhere(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
+    api, faults = client_of(viewer, people), []
+    for ask in (ask for asks in TABLE.values() for ask in asks):
+        status, text = asked(api, ask, world)
+        path, is_api = filled(ask.path, world), ask.path.startswith("/api/")
+        # A page knows no token: to it a program is a guest.
+        sees = viewer.partition("'s ")[0] in SEES and (is_api or "'s " not in viewer)
+        said = unechoed(text, ask, world)
+        found = [secret for secret in SECRETS if secret in said]
+        if status >= 500:
+            faults.append((ask.method, path, status))
+        elif not sees:
+            told = path + json.dumps(filled(ask.body, world))
+            codes = [code for code in world["codes"] if code in said and code not in told]
+            if found or codes:
+                faults.append((ask.method, path, status, found, codes))
+        elif ask.told and (viewer in SEES or (viewer == "owner's read" and ask.method == "get")) and not found:
+            faults.append((ask.method, path, status, "should tell"))
+    assert not faults, "\n".join(map(str, faults))
+
+
+@pytest.mark.parametrize("viewer", ["guest", "other", "other's read", "other's play", "other's train"])
+def test_a_private_machine_answers_as_one_that_is_not_there(
+    viewer: str, people: dict[str, Any], world: dict[str, Any]
+) -> None:
+    api = client_of(viewer, people)
+    faults = []
+    for ask in (ask for asks in TABLE.values() for ask in asks if f"/{PK}" in ask.path or f"={PK}" in ask.path):
+        status, text = asked(api, ask, world)
+        elsewhere = Ask(ask.path.replace(str(PK), str(MISSING)), body=ask.body, method=ask.method)
+        status_there, text_there = asked(api, elsewhere, world)
+        if (status, plain(text, PK)) != (status_there, plain(text_there, MISSING)):
+            faults.append((ask.method, ask.path, plain(text, PK), plain(text_there, MISSING)))
+    assert not faults, "\n".join(map(str, faults))
+
+
+def plain(text: str, ref: int) -> str:
+    """The text without what differs between two answers to the same question: the id, and tokens of forms."""
+    lines = [line for line in text.replace(str(ref), "ID").splitlines() if "csrf" not in line.lower()]
+    return "\n".join(line for line in lines if not line.startswith(("Content-Length", "ETag", "Date")))
+
+
+def test_every_address_of_the_site_is_in_the_table() -> None:
+    routes = {route for route in routes_of(get_resolver().url_patterns) if not route.startswith("admin/")}
+    assert routes == set(TABLE)
+
+
+def test_every_method_of_an_operation_is_in_the_table() -> None:
+    missing = []
+    for route, view in routes_with_views(get_resolver().url_patterns):
+        kind = getattr(view, "cls", None)
+        if kind is None or route.startswith("admin/"):
+            continue
+        wanted = {method for method in ("get", "post", "put", "patch", "delete") if hasattr(kind, method)}
+        missing += [(route, method) for method in wanted - {ask.method for ask in TABLE[route]}]
+    assert sorted(missing) == [("^api/experiment-runs/?$", "post")], "it names no machine, and no machine it"
+
+
+def routes_of(patterns: list[Any]) -> Iterator[str]:
+    return (route for route, _ in routes_with_views(patterns))
+
+
+def routes_with_views(patterns: list[Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from routes_with_views(pattern.url_patterns, route)
+        else:
+            yield route, pattern.callback
+
+
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_the_admin_is_for_the_staff(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
+    api = client_of(viewer, people)
+    for model in admin.site._registry:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        first = model._default_manager.order_by("-pk").first()
+        urls = [reverse(f"{name}_changelist")]
+        urls += [reverse(f"{name}_{act}", args=[first.pk]) for act in ("change", "history", "delete")] if first else []
+        for url in urls:
+            status, text = asked(api, Ask(url), world)
+            if viewer != "staff":
+                assert status == 302, url
+                assert not any(secret in unechoed(text, Ask(url), world) for secret in SECRETS)
+    status, text = asked(api, Ask("/admin/learning/machine/"), world)
+    assert (SLUG in text) == (viewer == "staff")
+
+
+def test_the_two_ways_to_ask_agree(people: dict[str, Any], world: dict[str, Any]) -> None:
+    for account in (None, *people.values()):
+        viewer = Viewer.of(account)
+        hidden = set(Machine.objects.filter(unseen(viewer)).values_list("pk", flat=True))
+        for one in Machine.objects.all():
+            assert (one.pk in hidden) is not may_see(viewer, one.audience)
+            assert is_seen(account, one) is may_see(viewer, one.audience)

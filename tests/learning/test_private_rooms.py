@@ -1,0 +1,448 @@
+"""What is told of a private machine in a room, live: to its owner everything, to whoever has the link the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.db import connection
+from django.utils import timezone
+
+from games import consumers, services
+from games.models import Room
+from games.players import Viewer
+from games.rules.base import Side
+from games.selectors import HIDDEN_NAME
+from games.services import Person
+from learning import tasks
+from learning.events import boxes_changed
+from learning.models import Machine, RunStage, Tournament
+from learning.selectors import strength as selectors_strength
+from learning.selectors.runs import stage_sentence
+from learning.selectors.tournaments import tournament_view
+from learning.services.machines import machine_clone, machine_create, machine_delete
+from learning.services.runs import Stage, training_run_start
+from learning.services.schedules import Timing, schedule_create, schedule_fire
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import tournament_play, tournament_tell
+from learning.workers.runs import run_claim, run_execute
+from menace_site.asgi import application, websocket_urlpatterns
+from tests.factories import NC, guest, machine, person, play_out, room, user
+from tests.games.test_consumers import Socket, token_of
+from tests.learning.test_api_runs import RunSocket, logged_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+in_db = database_sync_to_async
+
+BOARD = (
+    "code",
+    "version",
+    "status",
+    "board",
+    "position",
+    "ply",
+    "turn",
+    "legal_moves",
+    "last_move",
+    "outcome",
+    "moves",
+)
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+
+
+def texts(value: Any) -> Iterable[str]:
+    """Every text and number in a JSON value, keys too."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield key
+            yield from texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from texts(one)
+    else:
+        yield str(value)
+
+
+def names(state: dict[str, Any], secret: str = "Qxz") -> bool:
+    return any(secret in text for text in texts(state))
+
+
+def secret_room(**asked: Any) -> tuple[Any, Machine, services.Seated]:
+    owner = user("owner")
+    hidden = machine(owner=owner, name="Qxz", is_public=False)
+    return owner, hidden, room(who=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
+
+
+class Watching(Socket):
+    """A connection to a room of a browser with a session."""
+
+    def __init__(self, code: str, session: str) -> None:
+        headers = [(b"origin", b"http://localhost"), (b"cookie", f"sessionid={session}".encode())]
+        WebsocketCommunicator.__init__(self, application, f"/api/rooms/{code}/ws", headers)
+
+
+async def test_a_guest_watches_the_board_and_is_told_nothing_of_the_machine() -> None:
+    owner, _hidden, seated = await in_db(secret_room)()
+    session, reads = await in_db(logged_in)(owner), await in_db(token_of)(owner, "read")
+    foreign = await in_db(token_of)(await in_db(user)("other"), "read", "play", "train")
+    code = seated.room.code
+    async with (
+        Watching(code, session) as player,
+        Socket(code) as stranger,
+        Socket(code, bearer=reads) as program,
+        Socket(code, bearer=foreign) as other,
+        Socket(code, seated.token) as friend,
+    ):
+        everybody = (player, stranger, program, other, friend)
+        states = [(await socket.expect("joined"))["state"] for socket in everybody]
+        while states[0]["status"] == "playing":
+            for state, sees in zip(states, (True, False, True, False, False), strict=True):
+                assert [state[key] for key in BOARD] == [states[0][key] for key in BOARD]
+                seat = state["seats"][1]
+                assert names(state) is sees
+                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if sees else (HIDDEN_NAME, True))
+                assert (seat["machine"] is not None, seat["kind"]) == (sees, "machine")
+                assert (state["learning"] is not None) == (sees and state["ply"] > 0)
+            await player.frame("move", {"move": states[0]["legal_moves"][0], "ply": states[0]["ply"]})
+            states = [await socket.expect("state") for socket in everybody]
+        assert states[0]["learning"]["lesson"]
+        assert [state["learning"] is None for state in states] == [False, True, False, True, True]
+        assert [state["outcome"] for state in states] == [states[0]["outcome"]] * 5
+        for socket in everybody:
+            await socket.frame("ping")
+            assert (await socket.expect("pong"))["version"] == states[0]["version"]
+
+
+def test_that_a_hidden_machine_found_no_bead_is_told_to_its_owner_alone() -> None:
+    owner = user("owner")
+    hidden = machine(Side.FIRST, owner=owner, is_public=False)
+    for box in hidden.boxes.filter(move_number=2):
+        box.beads = box.start = [0] * len(box.beads)
+        box.save()
+    code = room("machine", person(owner), Side.SECOND, machine=hidden.slug).room.code
+    move = services.room_look(code=code)["legal_moves"][0]
+    seen = services.match_play_move(code=code, person=person(owner), move=move)["outcome"]
+    assert seen["termination"] == "empty_box"
+    told = services.room_look(code=code)["outcome"]
+    assert told == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
+
+
+async def test_what_is_told_follows_when_a_machine_is_hidden_or_shown_in_mid_match() -> None:
+    owner, hidden, seated = await in_db(secret_room)()
+    machines = Machine.objects.filter(pk=hidden.pk)
+    async with Socket(seated.room.code) as stranger:
+        state = (await stranger.expect("joined"))["state"]
+        for public in (True, False, True):
+            await in_db(machines.update)(is_public=public)
+            state = await in_db(services.match_play_move)(
+                code=seated.room.code, person=person(owner), move=state["legal_moves"][0]
+            )
+            told = await stranger.expect("state")
+            assert (names(told), told["seats"][1]["hidden"], told["learning"] is not None) == (
+                public,
+                not public,
+                public,
+            )
+
+
+async def test_who_has_logged_out_is_soon_told_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
+    owner, _, seated = await in_db(secret_room)()
+    session, reads = await in_db(logged_in)(owner), await in_db(token_of)(owner, "read")
+    async with Watching(seated.room.code, session) as browser, Socket(seated.room.code, bearer=reads) as program:
+        for socket in (browser, program):
+            assert names((await socket.expect("joined"))["state"])
+        await in_db(owner.api_tokens.all().delete)()
+        await in_db(_log_out)(session)
+        await in_db(services.match_play_move)(code=seated.room.code, person=person(owner), move="5")
+        for socket in (browser, program):
+            assert not names(await socket.expect("state"))
+
+
+def _log_out(session: str) -> None:
+    from games.authentication import SessionStore
+
+    SessionStore(session).flush()
+
+
+def exhibition(**fields: Any) -> tuple[Any, services.Seated]:
+    """A public machine against a private one, whose owner hosts."""
+    owner = user("owner")
+    first = machine(Side.FIRST, owner=owner, name="Open", **fields)
+    second = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
+    seated = services.room_create(person=person(owner), game=NC, first=first.slug, second=second.slug)
+    return owner, seated
+
+
+async def test_of_two_machines_the_one_that_may_be_seen_is_told() -> None:
+    owner, seated = await in_db(exhibition)()
+    code = seated.room.code
+    async with Socket(code) as stranger:
+        assert not names((await stranger.expect("joined"))["state"])
+        whole: dict[str, Any] = {"status": "playing"}
+        while whole["status"] == "playing":
+            whole = await in_db(services.match_step)(code=code, person=person(owner))
+            told = await stranger.expect("state")
+            assert names(whole)
+            assert not names(told)
+            own = [draw for draw in whole["learning"]["draws"] if draw["role"] == "X"]
+            learning = told["learning"]
+            assert learning["draws"] == own
+            assert (learning["role"], learning["machine"]["name"]) == ("X", "Open")
+            assert (learning["box"], learning["slot"]) == (own[-1]["box"]["position"], own[-1]["slot"])
+            assert learning["beads_before"] == [slot["beads"] for slot in own[-1]["slots"]]
+        assert [one["role"] for one in learning["lessons"]] == ["X"]
+        assert learning["lesson"]["sentence"].startswith("Open")
+        assert learning["changes"] == [one for one in whole["learning"]["changes"] if one["role"] == "X"]
+
+
+async def test_of_a_seat_that_was_taken_over_only_the_person_is_told() -> None:
+    def taken_over() -> tuple[Any, str]:
+        owner = user("owner")
+        hidden = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
+        return owner, room("random", person(owner), takes_over=hidden.slug).room.code
+
+    owner, code = await in_db(taken_over)()
+    async with Socket(code) as stranger:
+        await stranger.expect("joined")
+        state = await in_db(play_out)(code, person(owner))
+        for _ in range(state["ply"] // 2):
+            told = await stranger.expect("state")
+            seat = told["seats"][1]
+            assert (seat["name"], seat["takes_over"], seat["hidden"], seat["machine"]) == ("owner", True, True, None)
+            assert (names(told), told["learning"]) == (False, None)
+        assert told["status"] == "finished"
+
+
+def test_a_machine_that_keeps_values_is_as_private() -> None:
+    owner = user("owner")
+    for name, public in (("Qxz", False), ("Open", True)):
+        machine_create(game="romgon", side=None, name=name, slug=name.lower(), owner=owner, is_public=public)
+    code = services.room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
+    for plies in (1, 1, 2):
+        whole = services.match_step(code=code, person=person(owner), plies=plies)
+        told = services.room_look(code=code)
+        assert names(whole)
+        assert not names(told)
+        values, mine = whole["learning"]["values"], told["learning"]["values"]
+        role = told["seats"][0]["role"]
+        assert mine["plies"] == [one for one in values["plies"] if one["role"] == role]
+        assert mine["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
+        assert (told["learning"]["machine"]["name"], told["learning"]["role"]) == ("Open", role)
+    code = services.room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
+    services.match_step(code=code, person=person(owner), plies=2)
+    assert services.room_look(code=code)["learning"] is None
+
+
+def test_a_copy_for_a_room_is_as_private_as_its_original() -> None:
+    owner, hidden, _seated = secret_room()
+    for public, sees in ((False, False), (True, True)):
+        Machine.objects.filter(pk=hidden.pk).update(is_public=public)
+        asked = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
+        code = room(who=person(owner), **asked).room.code
+        assert names(services.room_look(code=code)) is sees
+        assert names(services.room_look(code=code, person=person(owner)))
+    assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
+
+
+def test_a_house_machine_that_is_private_plays_nobody() -> None:
+    from learning.exceptions import MachineNotFoundError
+    from tests.factories import house
+
+    machines = house()
+    Machine.objects.filter(pk=machines[Side.SECOND].pk).update(is_public=False)
+    with pytest.raises(MachineNotFoundError):
+        room("menace", guest())
+    staff = user("staff", is_staff=True)
+    assert room("menace", person(staff)).side == Side.FIRST
+
+
+async def test_sockets_of_the_machine_and_its_run_end_with_the_first_news_of_what_is_hidden() -> None:
+    def begun() -> tuple[Machine, Any]:
+        learner = machine(owner=user("owner"))
+        return learner, training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+
+    def hide_and_train(learner: Machine, run: Any) -> None:
+        Machine.objects.filter(pk=learner.pk).update(is_public=False)
+        boxes_changed(Machine.objects.get(pk=learner.pk), [])
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        run_execute(claimed)
+
+    learner, run = await in_db(begun)()
+    async with (
+        RunSocket(f"/api/machines/{learner.pk}/ws") as of_machine,
+        RunSocket(f"/api/training-runs/{run.pk}/ws") as of_run,
+    ):
+        for socket in (of_machine, of_run):
+            await socket.expect("joined")
+        await in_db(hide_and_train)(learner, run)
+        for socket, code in ((of_machine, "machine_not_found"), (of_run, "run_not_found")):
+            assert (await socket.expect("error"))["code"] == code
+
+
+async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
+    def begun() -> tuple[Machine, Any, Any]:
+        owner = user("owner")
+        hidden = machine(Side.FIRST, owner=owner, is_public=False)
+        learner = machine(Side.SECOND, owner=owner)
+        stages = [Stage(hidden.slug, 10)]
+        return hidden, owner, training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
+
+    def train(run: Any) -> None:
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        run_execute(claimed)
+
+    hidden, owner, run = await in_db(begun)()
+    session = await in_db(logged_in)(owner)
+    path = f"/api/training-runs/{run.pk}/ws"
+    async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
+        assert (await stranger.expect("joined"))["opponents"][0]["machine"] is None
+        assert (await master.expect("joined"))["opponents"][0]["machine"] == hidden.pk
+        await in_db(train)(run)
+        for socket in (stranger, master):
+            state = await socket.expect("state")
+            while state["status"] != "finished":
+                state = await socket.expect("state")
+            assert "opponents" not in state, "who they are was told at the beginning"
+
+
+def held() -> tuple[Any, Tournament]:
+    """A public tournament of another account; one of its machines was hidden since it began."""
+    owner = user("owner")
+    hidden = machine(Side.SECOND, owner=owner, name="Qxz")
+    known = machine(Side.FIRST, name="Open")
+    entries = [known.slug, hidden.slug, "random"]
+    tournament = tournament_start(user=user("other"), entries=entries, games=2, seed=1, enqueue=False)
+    tournament_play(tournament.pk)
+    Machine.objects.filter(pk=hidden.pk).update(is_public=False)
+    tournament.refresh_from_db()
+    return owner, tournament
+
+
+async def test_a_tournament_tells_neither_who_hides_nor_what_their_beads_promise() -> None:
+    owner, tournament = await in_db(held)()
+    session = await in_db(logged_in)(owner)
+    path = f"/api/tournaments/{tournament.pk}/ws"
+    async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
+        states = [await socket.expect("joined") for socket in (stranger, master)]
+        for again in (False, True):
+            told, whole = states
+            assert (names(told), names(whole)) == (False, True)
+            assert [entry["machine"] is None for entry in told["entries"]] == [False, True, True]
+            for pairing, full in zip(told["pairings"], whole["pairings"], strict=True):
+                meets = 1 in (pairing["first"], pairing["second"])
+                assert pairing == ({**full, "expected": None} if meets else full)
+            for line, full in zip(told["standings"], whole["standings"], strict=True):
+                assert line == {**full, "expected": None}, "each has met it"
+            for row, full in zip(told["crosstable"], whole["crosstable"], strict=True):
+                for cell, known in zip(row["against"], full["against"], strict=True):
+                    meets = 1 in (row["entry"], cell["entry"])
+                    assert cell == ({**known, "expected": None} if meets else known)
+            if not again:
+                await in_db(_tell_anew)(tournament)
+                states = [await socket.expect("state") for socket in (stranger, master)]
+
+
+def _tell_anew(tournament: Tournament) -> None:
+    tournament.version += 1
+    tournament.save()
+    tournament_tell(tournament)
+
+
+def test_with_a_private_machine_its_name_goes() -> None:
+    owner, hidden, seated = secret_room()
+    show = services.room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
+    learner = machine(Side.FIRST, owner=owner)
+    run = training_run_start(machine=learner.slug, stages=[Stage(hidden.slug, 10)], seed=1, enqueue=False)
+    Machine.objects.update(is_public=True)
+    tournament = tournament_start(user=owner, entries=[learner.slug, hidden.slug], games=2, seed=1, enqueue=False)
+    Machine.objects.filter(pk=hidden.pk).update(is_public=False)
+    machine_delete(user=owner, machine_id=hidden.pk)
+    for code in (seated.room.code, show.room.code):
+        assert not names(services.room_look(code=code))
+        assert services.room_look(code=code)["seats"][1]["name"] == "A machine that is gone"
+    assert stage_sentence(RunStage.objects.get()) == "10 games against a machine that is gone"
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    assert run_execute(claimed).error == "Its opponent was deleted, so training against it stopped."
+    assert not names(tournament_view(tournament))
+
+
+def test_why_a_tournament_stopped_does_not_say_who_hides() -> None:
+    owner, tournament = held()
+    Tournament.objects.filter(pk=tournament.pk).update(error="EntryGoneError: Qxz was deleted or made to forget")
+    tournament.refresh_from_db()
+    assert tournament_view(tournament)["error"] == "It had to stop, and a machine that is not public takes part in it."
+    assert names(tournament_view(tournament, Viewer.of(owner)))
+    machine_delete(user=owner, machine_id=Machine.objects.get(name="Qxz").pk)
+    tournament.refresh_from_db()
+    assert tournament_view(tournament)["error"] == "It had to stop, and a machine that is gone took part in it."
+
+
+def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
+    owner, hidden, _ = secret_room()
+    code = room(who=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
+    owner.delete()
+    Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
+    tasks.sweep()
+    assert list(Machine.objects.all()) == [hidden]
+    assert services.room_look(code=code)["seats"][1]["name"] == "A machine that is gone"
+
+
+def test_a_schedule_whose_opponent_was_hidden_says_so_without_its_id() -> None:
+    owner, other = user("owner"), user("other")
+    hidden, learner = machine(Side.FIRST, owner=owner, name="Qxz"), machine(Side.SECOND, owner=other)
+    schedule = schedule_create(
+        user=other, machine=learner.slug, stages=[Stage(hidden.slug, 10)], timing=Timing(crontab="0 3 * * *")
+    )
+    Machine.objects.filter(pk=hidden.pk).update(is_public=False)
+    type(schedule).objects.update(next_at=schedule.created_at)
+    assert schedule_fire(schedule_id=schedule.pk) is None
+    schedule.refresh_from_db()
+    assert schedule.note == "An opponent is not public any more. Choose another one."
+
+
+def test_every_socket_is_tried_here() -> None:
+    paths = {str(pattern.pattern) for pattern in websocket_urlpatterns} - {""}
+    assert paths == {
+        "^api/rooms/(?P<code>[^/]{1,40})/ws$",
+        r"^api/machines/(?P<machine_id>\d{1,18})/ws$",
+        r"^api/training-runs/(?P<run_id>\d{1,18})/ws$",
+        r"^api/tournaments/(?P<tournament_id>\d{1,18})/ws$",
+    }
+
+
+def test_a_seat_token_is_no_account() -> None:
+    owner, _, seated = secret_room()
+    holder = Person(token=seated.token)
+    assert not names(services.room_enter(code=seated.room.code, person=holder).view)
+    assert not names(services.match_play_move(code=seated.room.code, person=holder, move="5"))
+    assert names(services.room_enter(code=seated.room.code, person=person(owner)).view)
+
+
+def test_copies_of_before_are_as_public_as_their_originals() -> None:
+    migration = import_module("learning.migrations.0010_copies_as_public").Migration
+    owner, hidden, _ = secret_room()
+    known = machine(owner=owner)
+    wanted = {}
+    for original in (known, hidden):
+        copy = machine_clone(machine_id=original.pk, name="copy", room=room().room)
+        wanted[copy.pk] = original.is_public
+    orphan = machine(room=room().room)
+    own = machine_clone(machine_id=known.pk, name="own")
+    Machine.objects.filter(pk__in=[*wanted, orphan.pk, own.pk]).update(is_public=False)
+    with connection.cursor() as cursor:
+        cursor.execute(migration.operations[0].sql)
+    wanted |= {known.pk: True, hidden.pk: False, orphan.pk: False, own.pk: False}
+    assert dict(Machine.objects.values_list("pk", "is_public")) == wanted

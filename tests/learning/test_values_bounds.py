@@ -1,0 +1,331 @@
+"""A machine that keeps values learns no new ones beyond its bound and its account's; those it has go on learning."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from games.models import Room
+from games.rules.base import Side
+from games.selectors import room_get, room_view
+from games.services import Person, match_play_move, match_resign, room_create
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.menace import Result
+from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.q_episodes import QMemory, train_values
+from learning.exceptions import ValueQuotaError
+from learning.models import Machine, RunStatus, TrainingRun, ValueChange
+from learning.selectors import strength as selectors_strength
+from learning.selectors.exchange import machine_export
+from learning.selectors.values import value_errors, values_miscounted
+from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.storage.values import values_left, values_most, values_restore
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from tests.factories import api_with, guest, person, stranger, user
+from tests.games.test_hostile import at_once
+from tests.learning.test_values import GAME
+from tests.outage import DIES, stumbling
+
+pytestmark = pytest.mark.django_db
+
+MOST = 150
+GAMES = 12
+
+
+@pytest.fixture(autouse=True)
+def bounds(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.VALUES_PER_MACHINE = MOST
+    settings.VALUES_PER_ACCOUNT = 10 * MOST
+    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 2)
+
+
+def learner(**fields: Any) -> Machine:
+    return machine_create(game="romgon", side=None, name="Q", **fields)
+
+
+def stored(machine: Machine) -> dict[str, tuple[float, int]]:
+    return {key: (value, n) for key, value, n in machine.values.values_list("key", "value", "n_visits")}
+
+
+def begun(machine: Machine, *stages: Stage) -> TrainingRun:
+    run = training_run_start(machine=machine.slug, stages=stages or [Stage("easy", GAMES)], seed=7, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+def trained(machine: Machine, *stages: Stage) -> TrainingRun:
+    return run_execute(begun(machine, *stages))
+
+
+class TestReadable:
+    def test_what_there_is_no_room_for_is_not_learnt_and_all_else_is(self) -> None:
+        values = Values(lambda keys: {"old": 0.0}, room=1)
+        q = QLearner(GAME, QRule(), values)
+        game = [Decision(key, (key,)) for key in ("new", "old", "newer", "new", "old")]
+        steps = q.learn(game, Result.WIN)
+        assert [None if step is None else step.key for step in steps] == ["new", "old", None, "new", "old"]
+        assert (values.n_new, values.n_left_out, sorted(values.touched)) == (1, 1, ["new", "old"])
+        assert values["newer"] == 0
+
+    def test_how_a_training_is_cut_changes_nothing(self) -> None:
+        def after(*parts: int) -> tuple[dict[str, float], int]:
+            table: dict[str, float] = {}
+
+            def fetch(keys: Sequence[str]) -> dict[str, float]:
+                return {key: table[key] for key in keys if key in table}
+
+            rng, left_out, epsilon = RandomSource(3), 0, 0.2
+            for part in parts:
+                room = MOST - len(table)
+                memory = QMemory(QLearner(GAME, QRule(), Values(fetch, room), epsilon))
+                train_values(memory, OPPONENTS["easy"], part, rng)
+                table |= {one.key: one.after for one in memory.touched()}
+                left_out, epsilon = left_out + memory.n_left_out, memory.epsilon
+            return table, left_out
+
+        whole = after(GAMES)
+        assert len(whole[0]) == MOST
+        assert whole[1] > 0
+        assert after(*[1] * GAMES) == whole
+        assert after(5, 4, 3) == whole
+
+
+class TestRuns:
+    def test_a_run_of_before_there_were_bounds_has_that_of_every_machine(self) -> None:
+        machine = learner()
+        run = begun(machine)
+        TrainingRun.objects.filter(pk=run.pk).update(most_values=None)
+        run.refresh_from_db()
+        run_execute(run)
+        machine.refresh_from_db()
+        assert machine.n_values == MOST
+
+    def test_a_run_stops_at_the_bound_however_it_is_cut(self) -> None:
+        whole, pieces = learner(), learner()
+        run = trained(whole)
+        cut, n = begun(pieces), 0
+        while cut.status == RunStatus.RUNNING:
+            cut = run_chunk(TrainingRun.objects.get(pk=cut.pk), Pace(n_games=1 + n % 3))
+            n += 1
+        assert stored(pieces) == stored(whole)
+        assert run.n_left_out == cut.n_left_out > 0
+        assert (run.most_values, len(stored(whole))) == (MOST, MOST)
+        whole.refresh_from_db()
+        assert whole.n_values == MOST
+        before = stored(whole)
+        trained(whole)
+        assert stored(whole).keys() == before.keys()
+        assert stored(whole) != before, "those that it has go on learning"
+        assert value_errors() == values_miscounted() == []
+        call_command("audit")
+
+    def test_what_others_of_the_account_do_meanwhile_changes_nothing(self, settings: Any) -> None:
+        settings.VALUES_PER_MACHINE, settings.VALUES_PER_ACCOUNT = 400, 300
+        owner = user("owner")
+        alone = learner(owner=user("alone"))
+        trained(alone)
+        mine, other = learner(owner=owner), learner(owner=owner)
+        run = begun(mine)
+        assert (run.most_values, values_most(other)) == (300, 0), "the run has all of it until it is over"
+        run = run_chunk(run, Pace(n_games=3))
+        trained(other)
+        assert stored(other) == {}
+        assert run_execute(run).n_left_out > 0
+        assert stored(mine) == stored(alone)
+        assert (len(stored(mine)), values_left(owner.pk)) == (300, 0)
+        machine_reset(user=owner, machine_id=mine.pk)
+        assert trained(other).most_values == 300
+        assert len(stored(other)) == 300
+
+    def test_an_opponent_that_learns_has_a_bound_as_well(self, settings: Any) -> None:
+        settings.VALUES_PER_ACCOUNT = MOST + 20
+        owner = user("owner")
+        mine, other = learner(owner=owner), learner(owner=owner)
+        run = trained(mine, Stage(other.slug, GAMES, learns=True))
+        assert (run.most_values, run.stages.get().most_values) == (MOST, 20)
+        assert (len(stored(mine)), len(stored(other))) == (MOST, 20)
+        itself = learner()
+        trained(itself, Stage(itself.slug, GAMES, learns=True))
+        assert len(stored(itself)) == MOST
+        assert values_miscounted() == []
+
+    def test_a_machine_of_boxes_has_none(self) -> None:
+        boxes = machine_create(game="hexapawn", side=Side.SECOND, name="HER")
+        run = training_run_start(machine=boxes.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+        assert (run.most_values, run.n_left_out) == (None, 0)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_two_at_once_do_not_both_get_what_is_left(self, settings: Any) -> None:
+        settings.VALUES_PER_ACCOUNT = 2 * MOST
+        owner = user("owner")
+        machines = [learner(owner=owner) for _ in range(4)]
+        starts = [
+            lambda one=one: (
+                training_run_start(machine=one.slug, stages=[Stage("easy", 1)], seed=1, enqueue=False) and None
+            )
+            for one in machines
+        ]
+        assert at_once(*starts) == []
+        assert sorted(TrainingRun.objects.values_list("most_values", flat=True)) == [0, 0, MOST, MOST]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_backend_that_dies_in_the_middle_changes_nothing(self) -> None:
+        whole, killed = learner(), learner()
+        trained(whole)
+        run = run_chunk(begun(killed), Pace(n_games=2))
+        with stumbling(DIES, "learning_valuechange"), pytest.raises(Exception, match="terminat"):
+            run_chunk(run, Pace(n_games=4))
+        run_execute(TrainingRun.objects.get(pk=run.pk))
+        assert stored(killed) == stored(whole)
+        assert values_miscounted() == []
+
+
+class TestMatches:
+    def test_a_match_teaches_what_there_is_room_for(self, settings: Any) -> None:
+        settings.VALUES_PER_MACHINE = 1
+        machine = learner()
+        who = person(user())
+        asked = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST}
+        code = room_create(person=who, game="romgon", **asked).room.code
+        for _ in range(2):
+            move = room_view(room_get(code))["legal_moves"][0]
+            match_play_move(code=code, person=who, move=move)
+        match_resign(code=code, person=who)
+        machine.refresh_from_db()
+        assert (len(stored(machine)), machine.n_values, machine.n_games) == (1, 1, 1)
+        assert ValueChange.objects.count() == 1
+        assert value_errors() == values_miscounted() == []
+
+    def test_its_page_says_so(self, settings: Any, client: Any) -> None:
+        machine, owner = learner(), user("owner")
+        address = f"/machines/{machine.pk}"
+        assert "It learns no new values" not in client.get(address).content.decode()
+        run = trained(machine)
+        assert "It learns no new values, for a machine may have 150." in client.get(address).content.decode()
+        told = APIClient().get(f"/api/training-runs/{run.pk}").json()
+        assert (told["most_values"], told["values_left_out"]) == (MOST, run.n_left_out)
+        assert f'"values_left_out": {run.n_left_out}' in client.get(reverse("run", args=[run.pk])).content.decode()
+        assert APIClient().get(f"/api/machines/{machine.pk}").json()["values"] == MOST
+        settings.VALUES_PER_ACCOUNT = 10
+        Machine.objects.filter(pk=machine.pk).update(owner=owner)
+        assert "the machines of its account may have 10 together" in client.get(address).content.decode()
+
+
+class TestAccounts:
+    def test_a_copy_and_a_file_need_room_as_well(self, settings: Any) -> None:
+        original, owner = learner(), user("owner")
+        trained(original)
+        content = machine_export(original).text.encode()
+        settings.VALUES_PER_ACCOUNT = 2 * MOST
+        copy = machine_copy(user=owner, machine_id=original.pk)
+        brought = machine_import(user=owner, content=content).machine
+        assert [machine.n_values for machine in (copy, brought)] == [MOST, MOST]
+        n_machines = Machine.objects.count()
+        with pytest.raises(ValueQuotaError, match="There is room for 0, this one has 150"):
+            machine_import(user=owner, content=content)
+        answer = api_with(owner).post(f"/api/machines/{original.pk}/clone", {})
+        assert (answer.status_code, answer.json()["code"]) == (409, "value_quota")
+        assert Machine.objects.count() == n_machines
+        machine_delete(user=owner, machine_id=copy.pk)
+        machine_copy(user=owner, machine_id=original.pk)
+        assert values_miscounted() == []
+
+
+class TestRooms:
+    """Fresh copies of a machine that keeps values: each is bounded, and what the copies have together."""
+
+    @staticmethod
+    def of_size(n: int, **fields: Any) -> Machine:
+        machine = learner(n_values=n, **fields)
+        values_restore(machine, ((f"key {number}", 0.0, 1) for number in range(n)))
+        return machine
+
+    @staticmethod
+    def fresh(machine: Machine, who: Person) -> Machine:
+        asked = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST, "fresh": True}
+        return Machine.objects.get(room=room_create(person=who, game="romgon", **asked).room)
+
+    def refused(self, machine: Machine, who: Person) -> str:
+        before = Machine.objects.count(), Room.objects.count()
+        with pytest.raises(ValueQuotaError) as error:
+            self.fresh(machine, who)
+        assert (Machine.objects.count(), Room.objects.count()) == before, "nothing of it stays"
+        return str(error.value)
+
+    def test_those_of_an_account_need_room_among_its_values(self, settings: Any) -> None:
+        settings.VALUES_PER_ACCOUNT = 15
+        original, owner = self.of_size(10), user("owner")
+        self.fresh(original, person(owner))
+        assert values_left(owner.pk) == 5
+        assert "There is room for 5, this one has 10" in self.refused(original, person(owner))
+        asked = {"game": "romgon", "opponent": str(original.pk), "side": "white", "fresh": True}
+        answer = api_with(owner).post("/api/rooms", asked)
+        assert (answer.status_code, answer.json()["code"]) == (409, "value_quota")
+        both = {"game": "romgon", "first": original.slug, "second": self.of_size(5).slug, "fresh": True}
+        with pytest.raises(ValueQuotaError):
+            room_create(person=person(owner), **both)
+        self.fresh(original, guest())
+
+    def test_those_that_a_guest_plays_have_so_many_together(self, settings: Any) -> None:
+        settings.VALUES_PER_GUEST = 25
+        original, who = self.of_size(10), guest()
+        first, _ = self.fresh(original, who), self.fresh(original, who)
+        assert "copies that a guest plays may have 25 values together" in self.refused(original, who)
+        self.fresh(original, guest(2))
+        assert first.room is not None
+        match_resign(code=first.room.code, person=who)
+        self.fresh(original, who)
+
+    def test_those_played_from_an_address_have_so_many_together(self, settings: Any) -> None:
+        settings.VALUES_PER_ADDRESS = 25
+        original, owner = self.of_size(10), user("owner")
+        self.fresh(original, replace(person(owner), address="school"))
+        for number in (1, 2):
+            self.fresh(original, replace(guest(number), address="school"))
+        assert "copies played where you are may have 25" in self.refused(original, replace(guest(3), address="school"))
+        assert "copies played where you are may have 25" in self.refused(original, Person(address="school"))
+        self.fresh(original, replace(guest(3), address="home"))
+        self.fresh(original, replace(person(owner), address="school"))
+
+    def test_a_very_large_one_is_not_copied_for_a_room(self, settings: Any) -> None:
+        settings.VALUES_PER_ROOM_COPY = 9
+        original, owner = self.of_size(10), user("owner")
+        for who in (person(owner), guest()):
+            told = self.refused(original, who)
+            assert told == (
+                "Q has 10 values, and a machine copied for a game may have 9. Play it itself, or copy it on its page."
+            )
+        machine_copy(user=owner, machine_id=original.pk)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_finished_ones_make_way_by_their_values(self, settings: Any) -> None:
+        settings.VALUES_PER_GUEST = 25
+        original, who = self.of_size(10), guest()
+        copies = []
+        for _ in range(4):
+            copies.append(self.fresh(original, who))
+            assert copies[-1].room is not None
+            match_resign(code=copies[-1].room.code, person=who)
+        left = set(Machine.objects.values_list("pk", flat=True))
+        assert [copy.pk in left for copy in copies] == [False, False, True, True]
+        assert value_errors() == values_miscounted() == []
+
+    @pytest.mark.django_db(transaction=True)
+    def test_of_many_at_once_no_more_are_copied_than_may_be(self, settings: Any) -> None:
+        settings.VALUES_PER_ACCOUNT = settings.VALUES_PER_GUEST = settings.VALUES_PER_ADDRESS = 25
+        original, other = self.of_size(10), self.of_size(10)
+        for who in (person(user("owner")), guest(), Person(address="somewhere")):
+            before = Machine.objects.count()
+            starts = [lambda who=who, one=one: self.fresh(one, who) and None for one in (original, other) * 3]
+            assert {type(error) for error in at_once(*starts)} == {ValueQuotaError}
+            assert Machine.objects.count() == before + 2
+        with pytest.raises(ValueQuotaError):
+            room_create(person=guest(), game="romgon", first=original.slug, second=other.slug, fresh=True)
+        room_create(person=stranger(), game="romgon", first=original.slug, second=other.slug, fresh=True)

@@ -1,0 +1,147 @@
+"""A PostgreSQL, a Valkey and a worker of one test's own, as durable as the site's: killed, and started again.
+
+Everybody else's tests go on with theirs meanwhile.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import environ
+import pytest
+from django.core.management import call_command
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.utils import timezone
+
+from learning.models import Pairing, RunStatus, TrainingRun
+from menace_site import processes, servers
+from menace_site.celery import app
+from tests.factories import abandoned
+from tests.waiting import wait_until
+
+WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
+
+
+class Outage:
+    """A PostgreSQL, a Valkey and a worker that only one test uses, so that it may kill them."""
+
+    def __init__(self, var: Path, stack: contextlib.ExitStack) -> None:
+        self.var, self.stack = var, stack
+        self.redis_url = servers.private_redis_url(var)
+        self.start_database()
+        self.start_broker()
+
+    def _spawn(self, command: list[Any], **options: Any) -> subprocess.Popen[bytes]:
+        process = processes.spawn(command, **options)
+        self.stack.callback(processes.stop, {process: signal.SIGKILL})
+        return process
+
+    def start_database(self) -> None:
+        servers.prepare_postgres(self.var)
+        with (self.var / "postgres.log").open("ab") as log:
+            command = servers.postgres_command(self.var)
+            self.postgres = self._spawn(command, output=log, death_signal=signal.SIGINT)
+        servers.wait_for_postgres(self.var, self.postgres)
+
+    def start_broker(self) -> None:
+        servers.prepare_valkey(self.var)
+        with (self.var / "valkey.log").open("ab") as log:
+            self.valkey = self._spawn(servers.valkey_command(self.var), output=log)
+        servers.wait_for_valkey(self.var, self.valkey)
+
+    def start_worker(self) -> None:
+        place = {"DATABASE_URL": servers.private_database_url(self.var), "REDIS_URL": self.redis_url}
+        env = {**os.environ, **place, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "CRITICAL"}
+        with (self.var / "worker.log").open("ab") as log:
+            self.worker = self._spawn([sys.executable, "-W", "ignore", "-m", *WORKER.split()], env=env, output=log)
+
+    def wait_until(self, condition: Callable[[], bool]) -> bool:
+        """Whether it comes true, while a worker that ended is started again, as the site does.
+
+        kombu's Redis transport, told that its broker is gone, sometimes ends the whole worker with an error of its own.
+        """
+
+        def holds() -> bool:
+            if processes.is_dead(self.worker):
+                processes.bury(self.worker)
+                self.start_worker()
+                self.reap()
+            return condition()
+
+        return wait_until(holds)
+
+    def kill_database(self) -> None:
+        """The server and every process it forked, which all lead groups of their own."""
+        os.kill(self.postgres.pid, signal.SIGSTOP)  # it forks no more
+        children = Path(f"/proc/{self.postgres.pid}/task/{self.postgres.pid}/children").read_text().split()
+        assert len(children) > 3
+        for pid in (self.postgres.pid, *map(int, children)):
+            os.kill(pid, signal.SIGKILL)
+        processes.bury(self.postgres)
+        with pytest.raises(DatabaseError):
+            TrainingRun.objects.exists()
+        connection.close()
+
+    def kill_broker(self) -> None:
+        os.kill(self.valkey.pid, signal.SIGKILL)
+        processes.bury(self.valkey)
+        assert not servers.redis_answers(self.redis_url)
+
+    def knock(self, task: str, *arguments: str | int) -> None:
+        with app.connection_for_write(
+            f"redis+socket://{servers.socket_dir(self.var) / servers.VALKEY_SOCKET}"
+        ) as broker:
+            app.send_task(task, arguments, connection=broker)
+
+    def reap(self) -> None:
+        """Let the worker look for what was forgotten, as beat does every five seconds; no lease need run out for it."""
+        abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
+        Pairing.objects.filter(status=RunStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
+        self.knock("learning.tasks.jobs_reap")
+
+
+DIES = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(10);"
+IS_FULL = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';"
+
+
+@contextlib.contextmanager
+def stumbling(does: str, table: str = "games_ply") -> Iterator[None]:
+    """Whoever inserts into a table meanwhile has PostgreSQL do this in the middle of its transaction."""
+    with connection.cursor() as cursor:
+        body = f"$$ BEGIN {does} RETURN NEW; END $$"
+        cursor.execute(f"CREATE FUNCTION stumble() RETURNS trigger LANGUAGE plpgsql AS {body}")
+        cursor.execute(f"CREATE TRIGGER stumbles BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION stumble()")
+    try:
+        yield
+    finally:
+        connection.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP TRIGGER stumbles ON {table}")
+            cursor.execute("DROP FUNCTION stumble()")
+
+
+@contextlib.contextmanager
+def servers_of_ones_own() -> Iterator[Outage]:
+    """The site on servers of its own, empty; this process's connections lead to them as well."""
+    var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
+    before = dict(connection.settings_dict)
+    place = environ.Env.db_url_config(servers.private_database_url(var))
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, var, ignore_errors=True)
+        stack.callback(shutil.rmtree, servers.socket_dir(var), ignore_errors=True)
+        connection.close()
+        stack.callback(connection.settings_dict.update, before)
+        connection.settings_dict.update(place)
+        own = Outage(var, stack)
+        stack.callback(connection.close)
+        call_command("migrate", verbosity=0)
+        yield own

@@ -1,0 +1,228 @@
+"""What the schema allows, and what it does not, is asked of the whole site: nothing breaks, and every answer is in it.
+
+The cases are the same on every machine and in every order of the tests: their seed is fixed, rows have the same ids,
+room and token the same text, and each case finds the database as the first one did. That is why the site is called as a
+WSGI server calls it: then a request is answered in the thread, and the transaction, of the test.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, MutableMapping
+from itertools import count
+from random import Random
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from django.apps import apps
+from django.core.management.color import no_style
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, connection, transaction
+from hypothesis import HealthCheck, Phase, assume, given
+from hypothesis.internal.conjecture import providers
+from hypothesis.strategies import one_of
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from games import services, services_tokens
+from games.models import Room, Seat, TokenScope
+from learning.services.machines import machine_create
+from learning.services.runs import Stage
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import tournament_play
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+CASES = 1000
+"""At least, all different, for each of the two who ask."""
+CHECKS: list[Any] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+ROOM = "k7m2pq"
+SEAT_TOKEN = "proves whose seat it is"
+EMPTY = "........."
+KNOWN: dict[str, list[Any]] = {
+    "ref": ["learner", "keeper", "1", "hidden"],
+    "run_id": ["1", "2"],
+    "schedule_id": ["1"],
+    "tournament_id": ["1", "2"],
+    "code": [ROOM, "m7m2pq"],
+    "position": [EMPTY, "X...O...."],
+    "slug": ["noughts-and-crosses", "hexapawn", "romgon"],
+    "game": ["noughts-and-crosses", "noughts-and-crosses", "romgon", "hexapawn"],
+    "machine": ["learner", "keeper", "hidden", "2"],
+    "opponent": ["random", "human", "human", "perfect", "machine", "2"],
+    "takes_over": ["learner", "menace", "keeper"],
+    "first": ["random", "learner"],
+    "second": ["random", "perfect", "keeper"],
+    "entries": [["learner", "random"], ["random", "perfect", "win-block"], ["keeper", "easy"]],
+    "games": [3],
+    "side": ["0", "1", "random", "X"],
+    "move": ["5", "1", "9"],
+    "ply": [0, 1, 2],
+    "search": ["X", EMPTY],
+    "experiment": ["gardner"],
+    "additions": [[], ["flip"]],
+    "crontab": ["0 3 * * *"],
+    "X-Seat-Token": [SEAT_TOKEN],
+    "seat_token": [SEAT_TOKEN],
+    "board": [EMPTY, "X...O...."],
+}
+"""What is there, by the name of the parameter or field that asks for it: chance would never find it."""
+RIGHT: dict[str, list[dict[str, Any]]] = {
+    "POST /api/rooms": [
+        {"opponent": "human"},
+        {"first": "random", "second": "perfect"},
+        {"opponent": "random", "takes_over": "learner", "fresh": True},
+    ],
+    "POST /api/rooms/{code}/move": [{"move": "5", "ply": 0}],
+    "POST /api/machines": [{"game": "noughts-and-crosses", "side": "0"}],
+    "POST /api/machines/{ref}/clone": [{"name": "A copy"}],
+    "PATCH /api/machines/{ref}": [{"learns": False}],
+    "POST /api/training-runs": [{"machine": "learner", "opponent": "random", "games": 3}],
+    "POST /api/schedules": [{"machine": "learner", "opponent": "random", "games": 3, "every": 2}],
+    "PATCH /api/schedules/{schedule_id}": [{"paused": True}, {"crontab": "0 3 * * *"}],
+    "POST /api/tournaments": [{"entries": ["learner", "random"], "games": 3}],
+    "POST /api/experiment-runs": [{"experiment": "gardner"}],
+    "POST /api/ai/move": [{"game": "noughts-and-crosses", "board": EMPTY, "machine": "learner"}],
+    "POST /api/ai/evaluate": [{"game": "noughts-and-crosses", "board": EMPTY}],
+}
+"""What there is a good answer to, to begin with: some of its fields are then filled in otherwise."""
+
+
+@pytest.fixture
+def owner(settings: Any) -> Any:
+    """Somebody who has one of everything, beside what everybody has."""
+    settings.AI_TIME_BUDGET_S = 0.02
+    with connection.cursor() as cursor:
+        models = [model for name in ("games", "learning") for model in apps.get_app_config(name).get_models()]
+        for statement in connection.ops.sequence_reset_sql(no_style(), models):
+            cursor.execute(statement)
+    factories.house()
+    owner = factories.user("owner")
+    learner = factories.trained(factories.machine(owner=owner, slug="learner"), games=50)
+    keeper = machine_create(game="romgon", side=None, name="Q", owner=owner, slug="keeper")
+    factories.machine(owner=factories.user("another"), slug="hidden", is_public=False)
+    factories.trained(keeper, games=2, opponent="easy")
+    schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 3)], timing=Timing(every=3))
+    for entries in ([learner.slug, "random", "perfect"], ["random", "perfect"]):
+        tournament_start(entries=entries, game=factories.NC, user=owner, games=2, enqueue=False)
+    tournament_play(1)
+    factories.experimented("gardner", machines=10)
+    for code, opponent in ((ROOM, learner.slug), ("m7m2pq", "human")):
+        seated = factories.room("machine" if code == ROOM else opponent, factories.person(owner), machine=learner.slug)
+        Room.objects.filter(pk=seated.room.pk).update(code=code)
+    Seat.objects.filter(user=owner).update(token_sha256=services.token_hash(SEAT_TOKEN))
+    services.match_play_move(code=ROOM, person=factories.person(owner), move="5")
+    return owner
+
+
+@pytest.fixture
+def application() -> Iterator[Any]:
+    """The site as a server calls it, but for what ends a request: it would close the test's own connection."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield get_wsgi_application()
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture(autouse=True)
+def no_constants_of_ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hypothesis tries numbers and texts of the modules that are imported, and which those are is chance."""
+    monkeypatch.setattr(providers, "_get_local_constants", providers.Constants)
+    providers.CONSTANTS_CACHE.cache.clear()
+    yield
+    providers.CONSTANTS_CACHE.cache.clear()
+
+
+@pytest.mark.parametrize(
+    ("who", "each", "seed", "answers"),
+    [
+        ("a guest", 36, 1, {200, 201, 400, 401, 404, 409}),
+        ("an account", 23, 2, {200, 201, 202, 204, 400, 403, 404, 409}),
+    ],
+)
+def test_every_answer_to_anything_is_in_the_schema(
+    who: str, each: int, seed: int, answers: set[int], owner: Any, application: Any
+) -> None:
+    schema = schemathesis.openapi.from_wsgi("/api/schema", application, config=schemathesis.Config())
+    schema.config.generation.update(with_security_parameters=False)
+    operations = [operation.ok() for operation in schema.get_all_operations()]
+    headers = {"Accept-Encoding": "identity"}
+    if who == "an account":
+        token = services_tokens.token_make(user=owner, name="asks", scopes=list(TokenScope), lifetime=None)[1]
+        headers["Authorization"] = f"Bearer {token}"
+    asked: dict[str, set[str]] = {operation.label: set() for operation in operations}
+    answered: Counter[int] = Counter()
+    faults: dict[str, str] = {}
+    tries = count()
+
+    def ask(case: schemathesis.Case) -> None:
+        put_in_what_is_there(case, Random(f"{seed} {next(tries)}"))
+        text = case.as_curl_command(headers={})
+        assume(text not in asked[case.operation.label])
+        asked[case.operation.label].add(text)
+        with transaction.atomic():
+            response = case.call(headers=headers)
+            transaction.set_rollback(True)
+        answered[response.status_code] += 1
+        try:
+            case.validate_response(response, checks=CHECKS)
+        except FailureGroup as group:
+            for failure in group.exceptions:
+                key = f"{case.operation.label} {response.status_code} {type(failure).__name__}"
+                faults.setdefault(key, f"{failure}\n{text}\n{response.text[:500]}")
+
+    for operation in operations:
+        cases = one_of([operation.as_strategy(mode) for mode in GenerationMode])
+        # What nobody but an account may do has one answer for guests.
+        n_cases = each if may_be_asked(operation, who) else each // 5
+        how = hypothesis.settings(
+            max_examples=n_cases,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        how(hypothesis.seed(seed)(given(cases)(ask)))()
+    assert faults == {}
+    assert sum(map(len, asked.values())) >= CASES
+    assert all(asked.values())
+    assert answered.keys() >= answers
+
+
+def may_be_asked(operation: schemathesis.APIOperation, who: str) -> bool:
+    """Whether the schema says that this needs no account, or who asks has one."""
+    return who == "an account" or {} in operation.definition.raw.get("security", [{}])
+
+
+def put_in_what_is_there(case: schemathesis.Case, chance: Random) -> None:
+    """Name what there is: in no place, in some of those where something is named, or in all and nothing else."""
+    how = chance.choice(["nowhere", "somewhere", "everywhere"])
+    if how == "everywhere" and case.operation.label in RIGHT:
+        case.body = {**chance.choice(RIGHT[case.operation.label])}
+        case.media_type = "application/json"
+    for named in (case.path_parameters, case.query, case.headers, case.body):
+        if how == "nowhere" or not isinstance(named, MutableMapping):
+            continue
+        for name in sorted(map(str, named)):
+            is_meant = how == "everywhere" or named is case.path_parameters or chance.random() < 0.5
+            if name in KNOWN and is_meant:
+                named[name] = chance.choice(KNOWN[name])
+            elif name not in KNOWN and how == "everywhere" and named is case.query:
+                named.pop(name)
