@@ -21,10 +21,15 @@ function layoutOf(element) {
   }
   const { game } = element.dataset;
   if (!layouts.has(game)) {
-    layouts.set(game, fetch(`/api/games/${encodeURIComponent(game)}`).then((answer) => {
-      if (!answer.ok) throw new Error(`No layout for ${game}: ${answer.status}`);
-      return answer.json();
-    }).then(({ layout }) => layout));
+    layouts.set(
+      game,
+      fetch(`/api/games/${encodeURIComponent(game)}`)
+        .then((answer) => {
+          if (!answer.ok) throw new Error(`No layout for ${game}: ${answer.status}`);
+          return answer.json();
+        })
+        .then(({ layout }) => layout),
+    );
   }
   return layouts.get(game);
 }
@@ -33,7 +38,8 @@ function layoutOf(element) {
 function style() {
   for (const name of ["objects.css", "admin_board.css"]) {
     const href = new URL(`../css/${name}`, import.meta.url).href;
-    if (!document.querySelector(`link[href="${href}"]`)) document.head.append(html("link", { rel: "stylesheet", href }));
+    if (!document.querySelector(`link[href="${href}"]`))
+      document.head.append(html("link", { rel: "stylesheet", href }));
   }
 }
 
@@ -55,14 +61,31 @@ class BeadBars extends HTMLElement {
     const slots = JSON.parse(this.dataset.slots ?? "[]");
     const total = beads.reduce((sum, n) => sum + n, 0);
     const most = Math.max(1, ...beads);
-    this.replaceChildren(html("ul", { class: "bead-bars" }, beads.map((n, at) => {
-      const slot = slots[at] ?? { colour: at % 9, mark: String(at + 1), name: `slot ${at + 1}` };
-      return html("li", { title: `${slot.name}: ${n} of ${total}` },
-        beadPicture(slot, 20),
-        svg("svg", { class: "bead-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-          svg("rect", { class: `bead-bar-fill bead-bar-${slot.colour}`, width: (100 * n) / most, height: 10 })),
-        html("span", {}, `${figure(n)} `, html("small", {}, `${slot.name ?? ""}${total ? `, ${percent(n / total)}` : ""}`)));
-    })));
+    this.replaceChildren(
+      html(
+        "ul",
+        { class: "bead-bars" },
+        beads.map((n, at) => {
+          const slot = slots[at] ?? { colour: at % 9, mark: String(at + 1), name: `slot ${at + 1}` };
+          return html(
+            "li",
+            { title: `${slot.name}: ${n} of ${total}` },
+            beadPicture(slot, 20),
+            svg(
+              "svg",
+              { class: "bead-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+              svg("rect", { class: `bead-bar-fill bead-bar-${slot.colour}`, width: (100 * n) / most, height: 10 }),
+            ),
+            html(
+              "span",
+              {},
+              `${figure(n)} `,
+              html("small", {}, `${slot.name ?? ""}${total ? `, ${percent(n / total)}` : ""}`),
+            ),
+          );
+        }),
+      ),
+    );
   }
 }
 

@@ -16,15 +16,26 @@ const NOTHING = "";
 
 const UNASKED = "Nothing has been asked about this board yet.";
 
-let game, board, cells, marked = [];
+let game,
+  board,
+  cells,
+  marked = [];
 
 const isRomgon = () => game.types.length > 0;
 const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value ?? NOTHING;
 
 function radios(root, name, choices) {
-  root.replaceChildren(...choices.map(([value, label], index) =>
-    html("label", { class: "choice" }, html("input", { type: "radio", name, value, checked: index === 0 }),
-      game.layout.pieces[value] ? piecePicture(game.layout, value, 24) : null, label)));
+  root.replaceChildren(
+    ...choices.map(([value, label], index) =>
+      html(
+        "label",
+        { class: "choice" },
+        html("input", { type: "radio", name, value, checked: index === 0 }),
+        game.layout.pieces[value] ? piecePicture(game.layout, value, 24) : null,
+        label,
+      ),
+    ),
+  );
 }
 
 /** Romgon's pieces as one text, the way the rules write them: R, r~, t@2; a rotation that changes nothing is left out. */
@@ -41,8 +52,10 @@ function pieceFields(text) {
   const [, letter, flipped, rotation] = text.match(/^(.)(~?)(?:@(\d))?$/);
   const { name } = game.types.find((type) => type.letter === letter.toUpperCase());
   return {
-    color: letter === letter.toUpperCase() ? "white" : "black", type: name,
-    ...(flipped && { flipped: true }), ...(rotation && { rotation: Number(rotation) }),
+    color: letter === letter.toUpperCase() ? "white" : "black",
+    type: name,
+    ...(flipped && { flipped: true }),
+    ...(rotation && { rotation: Number(rotation) }),
   };
 }
 
@@ -50,7 +63,9 @@ function question() {
   const machine = byId("machine").value.trim();
   const fields = { playerColor: chosen("side"), difficulty: byId("level").value, ...(machine && { machine }) };
   if (isRomgon()) {
-    const placed = game.layout.cells.flatMap((cell, index) => (cells[index] ? [[cell.id, pieceFields(cells[index])]] : []));
+    const placed = game.layout.cells.flatMap((cell, index) =>
+      cells[index] ? [[cell.id, pieceFields(cells[index])]] : [],
+    );
     const named = machine && { game: game.slug }; // without it a machine would not count
     return { ...named, board: Object.fromEntries(placed), ...fields, flipModeEnabled: byId("flips").checked };
   }
@@ -76,7 +91,7 @@ function place(id) {
 function forget() {
   marked = [];
   byId("candidates").replaceChildren();
-  if (byId("answer").textContent !== UNASKED) byId("answer").textContent = UNASKED;  // said once, not at every key
+  if (byId("answer").textContent !== UNASKED) byId("answer").textContent = UNASKED; // said once, not at every key
   byId("came").textContent = "";
   draw();
 }
@@ -97,15 +112,21 @@ function choose(slug) {
   const romgon = isRomgon();
   radios(byId("pieces"), "piece", [
     ...(romgon
-      ? COLOURS.flatMap((colour) => game.types.map(({ letter, name }) =>
-        [colour === "white" ? letter : letter.toLowerCase(), `${colour} ${name}`]))
+      ? COLOURS.flatMap((colour) =>
+          game.types.map(({ letter, name }) => [
+            colour === "white" ? letter : letter.toLowerCase(),
+            `${colour} ${name}`,
+          ]),
+        )
       : game.pieces.map((piece) => [piece, piece])),
     [NOTHING, "nothing"],
   ]);
   // In Romgon the first player is Black; in every other game the first player answers to white.
   const sides = game.layout.role_names.map((name, side) => [romgon ? name.toLowerCase() : COLOURS[side], name]);
   radios(byId("sides"), "side", sides);
-  byId("level").replaceChildren(...game.levels.map((level) => html("option", { value: level, selected: level === "hard" }, level)));
+  byId("level").replaceChildren(
+    ...game.levels.map((level) => html("option", { value: level, selected: level === "hard" }, level)),
+  );
   byId("turning").hidden = !romgon;
   byId("flip-mode").hidden = !romgon;
   byId("machine").placeholder = romgon ? "romgon-q" : "menace-first";
@@ -128,23 +149,34 @@ function worthWords(move) {
 
 function mark(move, button) {
   marked = cellsOfMove(move);
-  for (const other of byId("candidates").querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === button));
+  for (const other of byId("candidates").querySelectorAll("button"))
+    other.setAttribute("aria-pressed", String(other === button));
   draw();
 }
 
 function list(moves, best) {
-  byId("candidates").replaceChildren(...moves.map((move) => {
-    const isBest = best !== null && move.notation === best?.notation;
-    const button = html("button", { type: "button", "aria-pressed": String(isBest) },
-      html("span", {}, move.name ?? move.notation ?? `${move.from}→${move.to}${move.isFlip ? " F" : move.isCapture ? " C" : ""}`),
-      move.evaluation === undefined ? null : html("span", { class: "figure soft" }, worthWords(move)));
-    button.addEventListener("click", () => mark(move, button));
-    return html("li", {}, button);
-  }));
+  byId("candidates").replaceChildren(
+    ...moves.map((move) => {
+      const isBest = best !== null && move.notation === best?.notation;
+      const button = html(
+        "button",
+        { type: "button", "aria-pressed": String(isBest) },
+        html(
+          "span",
+          {},
+          move.name ?? move.notation ?? `${move.from}→${move.to}${move.isFlip ? " F" : move.isCapture ? " C" : ""}`,
+        ),
+        move.evaluation === undefined ? null : html("span", { class: "figure soft" }, worthWords(move)),
+      );
+      button.addEventListener("click", () => mark(move, button));
+      return html("li", {}, button);
+    }),
+  );
 }
 
 function moveWords({ move, evaluation, candidateMoves, machine }) {
-  if (!move) return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
+  if (!move)
+    return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
   const what = move.name ?? move.notation;
   if (machine) return `${machine.name} ${move.value === undefined ? "draws" : "plays"}: ${what}.`;
   if (isRomgon()) return `Play ${what}. It is worth ${evaluation}.`;
@@ -152,9 +184,12 @@ function moveWords({ move, evaluation, candidateMoves, machine }) {
 }
 
 function evaluationWords({ evaluation, status }) {
-  const over = status.over ? `The game is over: ${status.winner ?? "nobody"} has won, ${game.reasons[status.reason] ?? status.reason}. ` : "";
+  const over = status.over
+    ? `The game is over: ${status.winner ?? "nobody"} has won, ${game.reasons[status.reason] ?? status.reason}. `
+    : "";
   const check = status.inCheck ? "The side to move is in check. " : "";
-  const worth = evaluation === null ? "Nobody knows what it is worth." : `It is worth ${evaluation} to the side to move.`;
+  const worth =
+    evaluation === null ? "Nobody knows what it is worth." : `It is worth ${evaluation} to the side to move.`;
   return over + check + worth;
 }
 
@@ -163,7 +198,11 @@ async function ask(path) {
   byId("answer").textContent = "Thinking…";
   let answer;
   try {
-    const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) });
+    const response = await fetch(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(asked),
+    });
     answer = await response.json();
   } catch {
     byId("answer").textContent = "No answer came. Is the network there? Ask again.";
@@ -186,9 +225,18 @@ async function ask(path) {
 }
 
 byId("game").addEventListener("change", (event) => choose(event.target.value));
-byId("start").addEventListener("click", () => { cells = [...game.start]; forget(); });
-byId("empty").addEventListener("click", () => { cells = cells.map(() => null); forget(); });
-byId("question").addEventListener("submit", (event) => { event.preventDefault(); ask("/api/ai/move"); });
+byId("start").addEventListener("click", () => {
+  cells = [...game.start];
+  forget();
+});
+byId("empty").addEventListener("click", () => {
+  cells = cells.map(() => null);
+  forget();
+});
+byId("question").addEventListener("submit", (event) => {
+  event.preventDefault();
+  ask("/api/ai/move");
+});
 byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
 byId("question").addEventListener("input", reconsider);
 for (const button of document.querySelectorAll("[data-copy]")) {

@@ -19,7 +19,11 @@ export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
     svg("circle", { class: "bead-glass", r }),
     svg("path", { class: "bead-shade", d: crescent(r * 0.93) }),
     svg("ellipse", {
-      class: "bead-shine", cx: round(-r * 0.4), cy: round(-r * 0.62), rx: round(r * 0.27), ry: round(r * 0.13),
+      class: "bead-shine",
+      cx: round(-r * 0.4),
+      cy: round(-r * 0.62),
+      rx: round(r * 0.27),
+      ry: round(r * 0.13),
       transform: `rotate(-33 ${round(-r * 0.4)} ${round(-r * 0.62)})`,
     }),
     svg("circle", { class: "bead-ring", r }),

@@ -35,10 +35,13 @@ export class Board {
     this.svg = svg(
       "svg",
       { class: "board", role: "grid", "aria-label": "Board" },
-      this.ground = svg("g", { role: "presentation" },
+      (this.ground = svg(
+        "g",
+        { role: "presentation" },
         this.#rows(),
         svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" }),
-        this.threads = svg("g", { class: "threads", "aria-hidden": "true" })),
+        (this.threads = svg("g", { class: "threads", "aria-hidden": "true" })),
+      )),
     );
     this.svg.addEventListener("keydown", (event) => this.#key(event));
     root.replaceChildren(this.svg);
@@ -73,7 +76,11 @@ export class Board {
       { class: "cell", role: "gridcell", "data-cell": cell.id, tabindex: index ? -1 : 0 },
       svg("path", { class: `cell-floor${cell.zone ? ` zone zone-${cell.zone}` : ""}`, d: outline(this.layout, x, y) }),
       svg("g", { class: "cell-content" }),
-      svg("path", { class: "cell-focus", d: outline(this.layout, x, y), transform: `translate(${x} ${y}) scale(.9) translate(${-x} ${-y})` }),
+      svg("path", {
+        class: "cell-focus",
+        d: outline(this.layout, x, y),
+        transform: `translate(${x} ${y}) scale(.9) translate(${-x} ${-y})`,
+      }),
     );
     g.addEventListener("click", () => {
       this.#activate(index);
@@ -96,7 +103,12 @@ export class Board {
   #rows() {
     const heights = [...new Set(this.layout.cells.map((cell) => cell.y))].sort((a, b) => a - b);
     return heights.map((y) =>
-      svg("g", { role: "row" }, this.cells.filter((_, index) => this.layout.cells[index].y === y)));
+      svg(
+        "g",
+        { role: "row" },
+        this.cells.filter((_, index) => this.layout.cells[index].y === y),
+      ),
+    );
   }
 
   #activate(index) {
@@ -126,7 +138,8 @@ export class Board {
     let chosen = [...this.chosen, index];
     if (!this.#through(index).length) chosen = [index]; // not on the way of any begun move: start afresh from here
     const moves = this.#through(index, chosen.slice(0, -1));
-    if (moves.length === 1 && moves[0][1].length === chosen.length && !(moves[0][0] in this.actions)) return this.play(moves[0][0]);
+    if (moves.length === 1 && moves[0][1].length === chosen.length && !(moves[0][0] in this.actions))
+      return this.play(moves[0][0]);
     this.#choice(moves.length ? chosen : []);
     return this.#draw();
   }
@@ -200,25 +213,68 @@ export class Board {
       const isChosen = this.chosen.includes(index);
       const hint = board[index] ? null : chips.get(index);
       const ways = threads.filter(({ cells }) => cells[0] === index);
-      g.setAttribute("class", ["cell",
-        isPlayable && "is-playable", isTarget && "is-target", isChosen && "is-chosen", winning.includes(cell.id) && "is-winning",
-        last.includes(index) && "is-last", lit.includes(index) && "is-lit"].filter(Boolean).join(" "));
-      g.setAttribute("aria-label", [
-        cell.name, board[index] ? pieceWords(this.layout, board[index]) : "empty", cell.goal && `goal of ${cell.goal}`,
-        hint && `bead ${hint.mark}, chance ${percent(hint.probability)}`,
-        ...ways.map(({ cells, mark, probability }) => `bead ${mark} to ${this.layout.cells[cells.at(-1)].name}, chance ${percent(probability)}`),
-        winning.includes(cell.id) && "winning line", last.includes(index) && "last move",
-        isChosen && "chosen", isTarget ? "can be moved to" : isPlayable && "playable"].filter(Boolean).join(", "));
+      g.setAttribute(
+        "class",
+        [
+          "cell",
+          isPlayable && "is-playable",
+          isTarget && "is-target",
+          isChosen && "is-chosen",
+          winning.includes(cell.id) && "is-winning",
+          last.includes(index) && "is-last",
+          lit.includes(index) && "is-lit",
+        ]
+          .filter(Boolean)
+          .join(" "),
+      );
+      g.setAttribute(
+        "aria-label",
+        [
+          cell.name,
+          board[index] ? pieceWords(this.layout, board[index]) : "empty",
+          cell.goal && `goal of ${cell.goal}`,
+          hint && `bead ${hint.mark}, chance ${percent(hint.probability)}`,
+          ...ways.map(
+            ({ cells, mark, probability }) =>
+              `bead ${mark} to ${this.layout.cells[cells.at(-1)].name}, chance ${percent(probability)}`,
+          ),
+          winning.includes(cell.id) && "winning line",
+          last.includes(index) && "last move",
+          isChosen && "chosen",
+          isTarget ? "can be moved to" : isPlayable && "playable",
+        ]
+          .filter(Boolean)
+          .join(", "),
+      );
       g.setAttribute("aria-disabled", String(!isPlayable));
-      g.children[1].replaceChildren(...[
-        cell.goal && svg("path", { class: `goal goal-${this.layout.roles.indexOf(cell.goal)}`, d: `M${x} ${y - 53}l37 53l-37 53l-37-53Z` }),
-        last.includes(index) && svg("path", { class: "last-mark", d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0), transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)` }),
-        board[index] ? piece(board[index], x, y, this.layout) : null,
-        !board[index] && isPlayable && ghost && !hint ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout)) : null,
-        isTarget && svg("circle", { class: board[index] ? "target-mark is-capture" : "target-mark", cx: x, cy: y, r: board[index] ? 38 : 15 }),
-        hint && bead({ ...hint, x, y: y - 9, r: 22 }),
-        hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
-      ].filter(Boolean));
+      g.children[1].replaceChildren(
+        ...[
+          cell.goal &&
+            svg("path", {
+              class: `goal goal-${this.layout.roles.indexOf(cell.goal)}`,
+              d: `M${x} ${y - 53}l37 53l-37 53l-37-53Z`,
+            }),
+          last.includes(index) &&
+            svg("path", {
+              class: "last-mark",
+              d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0),
+              transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)`,
+            }),
+          board[index] ? piece(board[index], x, y, this.layout) : null,
+          !board[index] && isPlayable && ghost && !hint
+            ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout))
+            : null,
+          isTarget &&
+            svg("circle", {
+              class: board[index] ? "target-mark is-capture" : "target-mark",
+              cx: x,
+              cy: y,
+              r: board[index] ? 38 : 15,
+            }),
+          hint && bead({ ...hint, x, y: y - 9, r: 22 }),
+          hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
+        ].filter(Boolean),
+      );
     });
   }
 }

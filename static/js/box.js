@@ -13,22 +13,56 @@ const box = pageData("box");
 const slots = withBeads(box);
 const total = slots.reduce((sum, { beads }) => sum + beads, 0);
 
-document.getElementById("matchbox").replaceChildren(
-  matchbox(layout, { ...box, slots, slot: null, title: document.querySelector("[data-title]").dataset.title }));
+document
+  .getElementById("matchbox")
+  .replaceChildren(
+    matchbox(layout, { ...box, slots, slot: null, title: document.querySelector("[data-title]").dataset.title }),
+  );
 
 const heading = ["Bead", "Square", "Beads", "Chance", "Drawn"];
 document.getElementById("odds").replaceChildren(
   html("caption", {}, "What is in it, as printed"),
-  html("thead", {}, html("tr", {}, heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)))),
-  html("tbody", {}, slots.map((slot, at) => html("tr", {},
-    html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
-    html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move))))),
-    html("td", { class: "figure" }, figure(slot.beads)),
-    html("td", { class: "figure", title: total ? `probability ${slot.beads / total}` : null }, total ? tenths(slot.beads / total) : "none"),
-    html("td", { class: "figure" }, figure(box.draws?.[at] ?? 0))))));
+  html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)),
+    ),
+  ),
+  html(
+    "tbody",
+    {},
+    slots.map((slot, at) =>
+      html(
+        "tr",
+        {},
+        html(
+          "th",
+          { scope: "row" },
+          beadPicture(slot),
+          html("span", { class: "visually-hidden" }, `bead ${slot.mark}`),
+        ),
+        html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move))))),
+        html("td", { class: "figure" }, figure(slot.beads)),
+        html(
+          "td",
+          { class: "figure", title: total ? `probability ${slot.beads / total}` : null },
+          total ? tenths(slot.beads / total) : "none",
+        ),
+        html("td", { class: "figure" }, figure(box.draws?.[at] ?? 0)),
+      ),
+    ),
+  ),
+);
 
 for (const place of document.querySelectorAll(".bead-slot")) {
-  place.replaceChildren(beadPicture({ colour: place.dataset.colour, mark: place.dataset.mark }, 28), html("span", { class: "visually-hidden" }, `bead ${place.dataset.mark}`));
+  place.replaceChildren(
+    beadPicture({ colour: place.dataset.colour, mark: place.dataset.mark }, 28),
+    html("span", { class: "visually-hidden" }, `bead ${place.dataset.mark}`),
+  );
 }
 
-for (const place of document.querySelectorAll(".life-delta")) place.textContent = place.textContent.replace("-", "\u2212");
+for (const place of document.querySelectorAll(".life-delta"))
+  place.textContent = place.textContent.replace("-", "\u2212");

@@ -12,7 +12,13 @@ const { uPlot } = window;
 
 export const RESULTS = ["win", "draw", "loss"];
 export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
-export const AGAINST = { random: "random play", win_block: "win or block", medium: "the medium engine", perfect: "perfect play", worst: "its worst enemy" };
+export const AGAINST = {
+  random: "random play",
+  win_block: "win or block",
+  medium: "the medium engine",
+  perfect: "perfect play",
+  worst: "its worst enemy",
+};
 const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
 const DOTTED = [1.5, 4.5];
 const Z = 1.959963984540054;
@@ -56,7 +62,12 @@ export class Curve {
     this.xs = [];
     this.isZoomed = false;
     this.legend = html("ul", { class: "plain curve-legend" });
-    this.stage = html("div", { class: "curve-stage", tabindex: 0, role: "group", "aria-label": `${words.label}. Left and right arrow walk from point to point; the values stand beneath.` });
+    this.stage = html("div", {
+      class: "curve-stage",
+      tabindex: 0,
+      role: "group",
+      "aria-label": `${words.label}. Left and right arrow walk from point to point; the values stand beneath.`,
+    });
     this.at = html("p", { class: "curve-at figure" });
     this.told = html("p", { class: "visually-hidden", "aria-live": "polite" });
     this.whole = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
@@ -79,8 +90,12 @@ export class Curve {
    * @param {boolean} isStretched whether the axis grows by powers of ten, so that the first games can be seen
    */
   show(xs, lines, end = null, isStretched = false) {
-    const isSame = this.plot && this.end === end && this.isStretched === isStretched && lines.length === this.lines.length
-      && lines.every((line, at) => line.name === this.lines[at].name && Boolean(line.low) === Boolean(this.lines[at].low));
+    const isSame =
+      this.plot &&
+      this.end === end &&
+      this.isStretched === isStretched &&
+      lines.length === this.lines.length &&
+      lines.every((line, at) => line.name === this.lines[at].name && Boolean(line.low) === Boolean(this.lines[at].low));
     Object.assign(this, { xs, lines, end, isStretched });
     if (!isSame) return this.#build();
     this.plot.setData(this.#data(), !this.isZoomed);
@@ -93,7 +108,10 @@ export class Curve {
     const from = this.plot.ctx.canvas;
     const ratio = devicePixelRatio || 1;
     const [head, row] = [44 * ratio, 22 * ratio];
-    const picture = html("canvas", { width: from.width, height: from.height + head + row * this.lines.length + 12 * ratio });
+    const picture = html("canvas", {
+      width: from.width,
+      height: from.height + head + row * this.lines.length + 12 * ratio,
+    });
     const ink = picture.getContext("2d");
     ink.fillStyle = this.#colour("paper");
     ink.fillRect(0, 0, picture.width, picture.height);
@@ -106,14 +124,16 @@ export class Curve {
       const y = head + from.height + row * (at + 0.5);
       ink.strokeStyle = this.#colour(line.colour);
       ink.lineWidth = 2 * ratio;
-      ink.setLineDash((line.isSampled ? DOTTED : line.dash ?? []).map((length) => length * ratio));
+      ink.setLineDash((line.isSampled ? DOTTED : (line.dash ?? [])).map((length) => length * ratio));
       ink.beginPath();
       ink.moveTo(14 * ratio, y);
       ink.lineTo(58 * ratio, y);
       ink.stroke();
       ink.fillText(line.name, 68 * ratio, y + 4 * ratio);
     });
-    const blob = await new Promise((done) => { picture.toBlob(done, "image/png"); });
+    const blob = await new Promise((done) => {
+      picture.toBlob(done, "image/png");
+    });
     const link = html("a", { href: URL.createObjectURL(blob), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -156,37 +176,79 @@ export class Curve {
     const axis = { stroke: ink, grid, ticks: grid, font, labelSize: 22 * size, labelGap: 0 };
     const banded = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
-      label: line.name, stroke: this.#colour(line.colour), width: line.isSampled ? 1.5 : 2.2, spanGaps: true,
-      dash: line.isSampled ? DOTTED : line.dash ?? [], points: { show: () => !line.isBars && this.xs.length < 3, size: 6 },
-      ...(line.isBars ? { paths: uPlot.paths.bars({ size: [0.8, 48] }), fill: tint(this.#colour(line.colour), .35) } : {}),
+      label: line.name,
+      stroke: this.#colour(line.colour),
+      width: line.isSampled ? 1.5 : 2.2,
+      spanGaps: true,
+      dash: line.isSampled ? DOTTED : (line.dash ?? []),
+      points: { show: () => !line.isBars && this.xs.length < 3, size: 6 },
+      ...(line.isBars
+        ? { paths: uPlot.paths.bars({ size: [0.8, 48] }), fill: tint(this.#colour(line.colour), 0.35) }
+        : {}),
     }));
-    const edges = banded.flatMap(() => [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })));
+    const edges = banded.flatMap(() =>
+      [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })),
+    );
     const first = 1 + this.lines.length;
     this.isZoomed = false;
     this.whole.hidden = true;
-    this.plot = new uPlot({
-      width,
-      height,
-      padding: [null, 20 * size, null, null],
-      series: [{ label: this.words.x }, ...series, ...edges],
-      bands: banded.map((line, at) => ({ series: [first + 2 * at, first + 2 * at + 1], fill: tint(this.#colour(line.colour), .16) })),
-      scales: { x: { time: false, ...this.#scale(), range: (_, min, max) => (this.isZoomed ? [min, max] : this.words.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]) }, y: { range: [0, this.words.top ?? 1] } },
-      axes: [
-        { ...axis, label: this.words.x, labelFont: fitted(this.words.x, across), values: (_, ticks) => ticks.map(short), space: Math.min(64 * size, 0.9 * across), size: 34 * size, ...(this.isStretched && { splits: (_, __, min, max) => this.#ticks(min, max), filter: (_, ticks) => ticks }) },
-        { ...axis, label: this.words.y, labelFont: fitted(this.words.y, height - 56 * size), values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`), size: 40 * size },
-      ],
-      legend: { show: false },
-      cursor: { drag: { x: true, y: false, dist: 6 }, points: { size: 7 }, y: false },
-      hooks: {
-        setCursor: [(plot) => this.#read(plot.cursor.idx)],
-        setSelect: [(plot) => {
-          if (plot.select.width > 6) {
-            this.isZoomed = true;
-            this.whole.hidden = false;
-          }
-        }],
+    this.plot = new uPlot(
+      {
+        width,
+        height,
+        padding: [null, 20 * size, null, null],
+        series: [{ label: this.words.x }, ...series, ...edges],
+        bands: banded.map((line, at) => ({
+          series: [first + 2 * at, first + 2 * at + 1],
+          fill: tint(this.#colour(line.colour), 0.16),
+        })),
+        scales: {
+          x: {
+            time: false,
+            ...this.#scale(),
+            range: (_, min, max) =>
+              this.isZoomed ? [min, max] : (this.words.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]),
+          },
+          y: { range: [0, this.words.top ?? 1] },
+        },
+        axes: [
+          {
+            ...axis,
+            label: this.words.x,
+            labelFont: fitted(this.words.x, across),
+            values: (_, ticks) => ticks.map(short),
+            space: Math.min(64 * size, 0.9 * across),
+            size: 34 * size,
+            ...(this.isStretched && {
+              splits: (_, __, min, max) => this.#ticks(min, max),
+              filter: (_, ticks) => ticks,
+            }),
+          },
+          {
+            ...axis,
+            label: this.words.y,
+            labelFont: fitted(this.words.y, height - 56 * size),
+            values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`),
+            size: 40 * size,
+          },
+        ],
+        legend: { show: false },
+        cursor: { drag: { x: true, y: false, dist: 6 }, points: { size: 7 }, y: false },
+        hooks: {
+          setCursor: [(plot) => this.#read(plot.cursor.idx)],
+          setSelect: [
+            (plot) => {
+              if (plot.select.width > 6) {
+                this.isZoomed = true;
+                this.whole.hidden = false;
+              }
+            },
+          ],
+        },
       },
-    }, this.#data(), this.stage);
+      this.#data(),
+      this.stage,
+    );
     this.plot.over.addEventListener("dblclick", () => this.#unzoom());
     this.#explain();
     this.#read(null);
@@ -227,10 +289,29 @@ export class Curve {
 
   #explain() {
     this.values = this.lines.map(() => html("b", { class: "figure" }));
-    this.legend.replaceChildren(...this.lines.map((line, at) => html("li", {},
-      svg("svg", { width: 44, height: 14, class: `curve-ink-${line.colour}`, "aria-hidden": "true" },
-        svg("line", { x1: 1, x2: 43, y1: 7, y2: 7, stroke: "currentColor", "stroke-width": 2.4, "stroke-dasharray": (line.isSampled ? DOTTED : line.dash ?? []).join(" ") })),
-      html("span", {}, line.name), this.values[at])));
+    this.legend.replaceChildren(
+      ...this.lines.map((line, at) =>
+        html(
+          "li",
+          {},
+          svg(
+            "svg",
+            { width: 44, height: 14, class: `curve-ink-${line.colour}`, "aria-hidden": "true" },
+            svg("line", {
+              x1: 1,
+              x2: 43,
+              y1: 7,
+              y2: 7,
+              stroke: "currentColor",
+              "stroke-width": 2.4,
+              "stroke-dasharray": (line.isSampled ? DOTTED : (line.dash ?? [])).join(" "),
+            }),
+          ),
+          html("span", {}, line.name),
+          this.values[at],
+        ),
+      ),
+    );
   }
 
   /** The values at the point under the cursor; at the last point when there is none. */
@@ -240,10 +321,14 @@ export class Curve {
     const where = this.words.at ?? ((x) => `After ${figure(x)} games`);
     this.at.textContent = this.xs.length ? where(this.xs[at]) : "No point yet";
     this.lines.forEach((line, n) => {
-      const value = line.values[at] ?? (idx === null || idx === undefined ? line.values.findLast?.((v) => v !== null) : null);
-      this.values[n].textContent = value === null || value === undefined ? "\u2013"
-        : line.low?.[at] === null || !line.low ? share(value)
-          : `${share(value)} (${share(line.low[at])} to ${share(line.high[at])})`;
+      const value =
+        line.values[at] ?? (idx === null || idx === undefined ? line.values.findLast?.((v) => v !== null) : null);
+      this.values[n].textContent =
+        value === null || value === undefined
+          ? "\u2013"
+          : line.low?.[at] === null || !line.low
+            ? share(value)
+            : `${share(value)} (${share(line.low[at])} to ${share(line.high[at])})`;
     });
   }
 
@@ -255,7 +340,10 @@ export class Curve {
     const from = this.plot.cursor.idx ?? (event.key === "ArrowLeft" ? this.xs.length : -1);
     const at = Math.min(this.xs.length - 1, Math.max(0, from + steps[event.key]));
     this.plot.setCursor({ left: this.plot.valToPos(this.xs[at], "x"), top: 10 });
-    this.told.textContent = [this.at.textContent, ...this.lines.map((line, n) => `${line.name} ${this.values[n].textContent}`)].join(", ");
+    this.told.textContent = [
+      this.at.textContent,
+      ...this.lines.map((line, n) => `${line.name} ${this.values[n].textContent}`),
+    ].join(", ");
     return undefined;
   }
 }

@@ -39,7 +39,8 @@ export function turned(layout, symmetry = AS_IT_IS) {
 export function carried(layout, symmetry) {
   const { centres } = turned(layout, symmetry);
   return centres.map(({ x, y }) =>
-    layout.cells.findIndex((cell) => Math.abs(cell.x - x) < 0.01 && Math.abs(cell.y - y) < 0.01));
+    layout.cells.findIndex((cell) => Math.abs(cell.x - x) < 0.01 && Math.abs(cell.y - y) < 0.01),
+  );
 }
 
 /** The box's pieces laid out as they stand on the board. */
@@ -56,7 +57,7 @@ export function cellsOf(layout, move) {
   const byId = new Map(layout.cells.map((cell, index) => [cell.id, index]));
   if (byId.has(move)) return [byId.get(move)];
   const cells = [];
-  for (let at = 0; at < move.length;) {
+  for (let at = 0; at < move.length; ) {
     const length = [4, 3, 2, 1].find((size) => byId.has(move.slice(at, at + size)));
     if (length) cells.push(byId.get(move.slice(at, at + length)));
     at += length ?? 1;
@@ -72,23 +73,33 @@ export function piece(text, x, y, layout) {
   const look = layout.pieces?.[text];
   if (SHAPES[look?.shape]) return shaped(look, x, y);
   if (text === "X") {
-    return svg("path", { class: "piece piece-0", d: `M${x - 27} ${y - 26}L${x + 27} ${y + 26}M${x + 26} ${y - 27}L${x - 26} ${y + 27}` });
+    return svg("path", {
+      class: "piece piece-0",
+      d: `M${x - 27} ${y - 26}L${x + 27} ${y + 26}M${x + 26} ${y - 27}L${x - 26} ${y + 27}`,
+    });
   }
   if (text === "O") return svg("ellipse", { class: "piece piece-1", cx: x, cy: y, rx: 28, ry: 29 });
   const side = Math.max(0, layout.roles.indexOf(text));
-  if (layout.roles[side] === text) return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${MAN}` });
-  return svg("g", { class: `piece-disc piece-disc-${side}` },
+  if (layout.roles[side] === text)
+    return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${MAN}` });
+  return svg(
+    "g",
+    { class: `piece-disc piece-disc-${side}` },
     svg("circle", { cx: x, cy: y, r: 32 }),
-    svg("text", { x, y: y + 13, "font-size": 36 }, text));
+    svg("text", { x, y: y + 13, "font-size": 36 }, text),
+  );
 }
 
 /** A piece with an outline of its own. One that is flipped is hollow, so that it needs no colour to be seen. */
 function shaped({ shape, side, flipped, angle }, x, y) {
   const d = SHAPES[shape];
-  return svg("g", { class: `piece-shape piece-shape-${side}`, transform: `translate(${x} ${y}) rotate(${angle})` },
+  return svg(
+    "g",
+    { class: `piece-shape piece-shape-${side}`, transform: `translate(${x} ${y}) rotate(${angle})` },
     svg("path", { class: "shape-edge", d }),
     flipped ? svg("path", { class: "shape-core", d, transform: "scale(.5)" }) : null,
-    !flipped && AXES[shape] ? svg("path", { class: "shape-axis", d: AXES[shape] }) : null);
+    !flipped && AXES[shape] ? svg("path", { class: "shape-axis", d: AXES[shape] }) : null,
+  );
 }
 
 /** What a piece is called. */
@@ -98,7 +109,11 @@ export function pieceWords(layout, text) {
 
 /** A piece as a picture of its own. */
 export function piecePicture(layout, text, size = 28) {
-  return svg("svg", { class: "piece-picture", viewBox: "5 5 90 90", width: size, height: size, "aria-hidden": "true" }, piece(text, 50, 50, layout));
+  return svg(
+    "svg",
+    { class: "piece-picture", viewBox: "5 5 90 90", width: size, height: size, "aria-hidden": "true" },
+    piece(text, 50, 50, layout),
+  );
 }
 
 /** What stands for a side: its letter, or one of its men as a picture. */
@@ -106,8 +121,15 @@ export function rolePicture(layout, role) {
   if (role.length < 2) return role;
   // Of a side whose men differ, one that has no direction.
   const side = layout.roles.indexOf(role);
-  const man = Object.keys(layout.pieces ?? {}).find((text) => layout.pieces[text].side === side && layout.pieces[text].shape === "rhombus") ?? role;
-  return svg("svg", { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" }, piece(man, 50, 50, layout));
+  const man =
+    Object.keys(layout.pieces ?? {}).find(
+      (text) => layout.pieces[text].side === side && layout.pieces[text].shape === "rhombus",
+    ) ?? role;
+  return svg(
+    "svg",
+    { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" },
+    piece(man, 50, 50, layout),
+  );
 }
 
 /** The lines between neighbouring cells as one path (square boards), or every cell's outline (hexagons). */
@@ -115,8 +137,18 @@ export function ruling(layout, { columns, rows, centres } = turned(layout)) {
   if (layout.shape !== "square") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
   const has = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
   let path = "";
-  for (let edge = 1; edge < columns; edge += 1) path += strokes(rows, (at) => has(edge - 0.5, at) && has(edge + 0.5, at), (a, b) => `M${100 * edge} ${a}V${b}`);
-  for (let edge = 1; edge < rows; edge += 1) path += strokes(columns, (at) => has(at, edge - 0.5) && has(at, edge + 0.5), (a, b) => `M${a} ${100 * edge}H${b}`);
+  for (let edge = 1; edge < columns; edge += 1)
+    path += strokes(
+      rows,
+      (at) => has(edge - 0.5, at) && has(edge + 0.5, at),
+      (a, b) => `M${100 * edge} ${a}V${b}`,
+    );
+  for (let edge = 1; edge < rows; edge += 1)
+    path += strokes(
+      columns,
+      (at) => has(at, edge - 0.5) && has(at, edge + 0.5),
+      (a, b) => `M${a} ${100 * edge}H${b}`,
+    );
   return path;
 }
 
@@ -162,11 +194,17 @@ export function thread({ cells, colour, mark, kind = "" }, centres) {
   const [from, to] = points.slice(-2);
   const x = from.x + ALONG * (to.x - from.x);
   const y = from.y + ALONG * (to.y - from.y);
-  const d = `M${points.slice(0, -1).map((point) => `${point.x} ${point.y}`).join("L")}L${x} ${y}`;
-  return svg("g", { class: `thread ${kind}` },
+  const d = `M${points
+    .slice(0, -1)
+    .map((point) => `${point.x} ${point.y}`)
+    .join("L")}L${x} ${y}`;
+  return svg(
+    "g",
+    { class: `thread ${kind}` },
     svg("path", { class: "thread-edge", d }),
     svg("path", { class: `thread-line thread-${colour}`, d }),
-    bead({ colour, mark, x, y, r: 23, kind }));
+    bead({ colour, mark, x, y, r: 23, kind }),
+  );
 }
 
 /**
@@ -197,8 +235,12 @@ export function boardPicture(layout, pieces, { size = 60, label = null, ...optio
   return svg(
     "svg",
     {
-      class: "board-picture", viewBox: `0 0 ${100 * columns} ${100 * rows}`, width: size, height: (size * rows) / columns,
-      role: "img", "aria-label": label ?? boardWords(layout, pieces),
+      class: "board-picture",
+      viewBox: `0 0 ${100 * columns} ${100 * rows}`,
+      width: size,
+      height: (size * rows) / columns,
+      role: "img",
+      "aria-label": label ?? boardWords(layout, pieces),
     },
     diagram(layout, pieces, options),
   );
@@ -206,6 +248,8 @@ export function boardPicture(layout, pieces, { size = 60, label = null, ...optio
 
 /** A position in words: "X in the centre, O bottom right". */
 export function boardWords(layout, pieces) {
-  const words = layout.cells.flatMap((cell, index) => (pieces[index] ? [`${pieceWords(layout, pieces[index])} ${cell.name}`] : []));
+  const words = layout.cells.flatMap((cell, index) =>
+    pieces[index] ? [`${pieceWords(layout, pieces[index])} ${cell.name}`] : [],
+  );
   return words.length ? words.join(", ") : "empty board";
 }

@@ -8,12 +8,25 @@ const layout = game.layout ?? game;
 
 for (const list of document.querySelectorAll(".drawings")) {
   const groups = pageData("groups").filter((group) => String(group.move_number) === list.dataset.move);
-  list.replaceChildren(...groups.map((group) => html("li", {},
-    group.drawings.map(drawing),
-    html("p", { class: "small" }, html("a", { href: group.url }, html("span", { class: "code" }, group.box))))));
+  list.replaceChildren(
+    ...groups.map((group) =>
+      html(
+        "li",
+        {},
+        group.drawings.map(drawing),
+        html("p", { class: "small" }, html("a", { href: group.url }, html("span", { class: "code" }, group.box))),
+      ),
+    ),
+  );
 }
 
 function drawing({ board, slots }) {
-  const moves = slots.flatMap(({ colour, mark, moves: texts }) => texts.map((text) => ({ cells: cellsOf(layout, text), colour, mark })));
-  return html("figure", {}, boardPicture(layout, board, { size: 104, label: boardWords(layout, board), ...beadsOn(moves) }));
+  const moves = slots.flatMap(({ colour, mark, moves: texts }) =>
+    texts.map((text) => ({ cells: cellsOf(layout, text), colour, mark })),
+  );
+  return html(
+    "figure",
+    {},
+    boardPicture(layout, board, { size: 104, label: boardWords(layout, board), ...beadsOn(moves) }),
+  );
 }

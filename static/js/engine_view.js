@@ -38,7 +38,10 @@ export class EngineView {
     words.textContent = told.role ? `${told.role} to move. ${this.#sentence(told.words)}` : told.words;
     if (told.share !== null) {
       bar.querySelector(".share-first").setAttribute("width", 100 * told.share);
-      bar.setAttribute("aria-label", `${this.layout.roles[0]} ${Math.round(100 * told.share)} %, ${this.layout.roles[1]} ${Math.round(100 - 100 * told.share)} %`);
+      bar.setAttribute(
+        "aria-label",
+        `${this.layout.roles[0]} ${Math.round(100 * told.share)} %, ${this.layout.roles[1]} ${Math.round(100 - 100 * told.share)} %`,
+      );
     }
     list.replaceChildren(...told.candidates.map((candidate) => this.#candidate(candidate)));
   }
@@ -48,7 +51,12 @@ export class EngineView {
   }
 
   #candidate({ name, words, path, move }) {
-    const button = html("button", { type: "button", "data-move": move }, html("span", {}, name), html("span", { class: "soft figure" }, words));
+    const button = html(
+      "button",
+      { type: "button", "data-move": move },
+      html("span", {}, name),
+      html("span", { class: "soft figure" }, words),
+    );
     for (const look of ["mouseenter", "focus", "click"]) button.addEventListener(look, () => this.onLook(path));
     for (const away of ["mouseleave", "blur"]) button.addEventListener(away, () => this.onLook([]));
     return html("li", {}, button);

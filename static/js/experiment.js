@@ -13,14 +13,26 @@ let result = document.getElementById("result");
 function draw() {
   for (const { chart } of pageData("charts", [])) {
     const curve = new Curve(document.getElementById(`chart-${chart.slug}`), {
-      x: chart.x, y: chart.y, label: chart.title, at: (x) => `${figure(x)} ${chart.x}`, ...(chart.is_bars ? bars(chart) : {}),
+      x: chart.x,
+      y: chart.y,
+      label: chart.title,
+      at: (x) => `${figure(x)} ${chart.x}`,
+      ...(chart.is_bars ? bars(chart) : {}),
     });
-    curve.show(chart.xs, chart.lines.map((line, n) => ({
-      name: line.name, colour: String(n), dash: dash(n), values: line.values, isBars: chart.is_bars,
-      ...(line.low && !chart.is_bars ? { low: line.low, high: line.high } : {}),
-    })));
-    result.querySelector(`[data-png="${chart.slug}"]`).addEventListener("click", () =>
-      curve.png(`${chart.slug}.png`, `${title}: ${chart.title}`));
+    curve.show(
+      chart.xs,
+      chart.lines.map((line, n) => ({
+        name: line.name,
+        colour: String(n),
+        dash: dash(n),
+        values: line.values,
+        isBars: chart.is_bars,
+        ...(line.low && !chart.is_bars ? { low: line.low, high: line.high } : {}),
+      })),
+    );
+    result
+      .querySelector(`[data-png="${chart.slug}"]`)
+      .addEventListener("click", () => curve.png(`${chart.slug}.png`, `${title}: ${chart.title}`));
   }
 }
 
@@ -42,7 +54,10 @@ async function follow() {
       document.getElementById("progress").value = 100 * run.progress;
       document.getElementById("status").textContent = run.status === "running" ? "Running" : "Waiting";
     }
-    if (isGoingOn()) await new Promise((done) => { setTimeout(done, ASK_EVERY_MS); });
+    if (isGoingOn())
+      await new Promise((done) => {
+        setTimeout(done, ASK_EVERY_MS);
+      });
   }
   await renew();
 }
@@ -72,7 +87,10 @@ async function renew() {
     location.reload();
     return;
   }
-  said.textContent = result.dataset.status === "finished" ? "It is finished. The result is on the page." : "It has ended without a result.";
+  said.textContent =
+    result.dataset.status === "finished"
+      ? "It is finished. The result is on the page."
+      : "It has ended without a result.";
 }
 
 draw();

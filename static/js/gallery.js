@@ -27,11 +27,31 @@ const isOpened = (box) => (box.draws ? sum(box.draws) > 0 : changed(box) > 0);
 
 const KINDS = {
   all: { words: "" },
-  changed: { words: `The ${MOST} boxes whose beads are furthest from where they started.`, shelf: "The most changed first", by: changed },
-  drawn: { words: `The ${MOST} boxes opened most often in games that it learnt from.`, shelf: "The most opened first", by: ({ now }) => sum(now.draws) },
-  visited: { words: `The ${MOST} boxes that a game against random play is most likely to open: worked out exactly from the beads of today. Look at a box, and its chance is told.`, shelf: "The most likely first", by: ({ now }) => now.visit },
-  mastered: { words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.", is: (box) => isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0 },
-  abandoned: { words: "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.", is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < NEVER_MET },
+  changed: {
+    words: `The ${MOST} boxes whose beads are furthest from where they started.`,
+    shelf: "The most changed first",
+    by: changed,
+  },
+  drawn: {
+    words: `The ${MOST} boxes opened most often in games that it learnt from.`,
+    shelf: "The most opened first",
+    by: ({ now }) => sum(now.draws),
+  },
+  visited: {
+    words: `The ${MOST} boxes that a game against random play is most likely to open: worked out exactly from the beads of today. Look at a box, and its chance is told.`,
+    shelf: "The most likely first",
+    by: ({ now }) => now.visit,
+  },
+  mastered: {
+    words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.",
+    is: (box) =>
+      isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0,
+  },
+  abandoned: {
+    words:
+      "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.",
+    is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < NEVER_MET,
+  },
   emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
   unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
 };
@@ -47,8 +67,14 @@ let isPast = false;
 
 function show() {
   const kind = KINDS[only.value];
-  let found = boxes.filter((box) => (!move.value || box.move_number === Number(move.value)) && (!kind.is || kind.is(box)));
-  if (kind.by) found = found.filter((box) => kind.by(box) > 0).sort((a, b) => kind.by(b) - kind.by(a)).slice(0, MOST);
+  let found = boxes.filter(
+    (box) => (!move.value || box.move_number === Number(move.value)) && (!kind.is || kind.is(box)),
+  );
+  if (kind.by)
+    found = found
+      .filter((box) => kind.by(box) > 0)
+      .sort((a, b) => kind.by(b) - kind.by(a))
+      .slice(0, MOST);
   wall?.destroy();
   wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf });
   document.getElementById("found").textContent = count(found.length, "box", "boxes");
@@ -75,7 +101,8 @@ new TimeMachine(
   (number) => `/machines/${page.dataset.machine}/boxes-at/${number}`,
   (beads) => {
     isPast = Boolean(beads);
-    for (const box of boxes) Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined } : box.now);
+    for (const box of boxes)
+      Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined } : box.now);
     if (only.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },

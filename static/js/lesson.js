@@ -13,14 +13,27 @@ export function lessonItems(learning, onShow) {
       "button",
       { type: "button", class: "change" },
       beadPicture(change, 34),
-      html("span", { class: "change-delta" }, change.delta > 0 ? `+${figure(change.delta)}` : change.delta < 0 ? `\u2212${figure(-change.delta)}` : "0"),
-      html("span", { class: "change-words" }, reason(change, draw, lesson.result, learning.lessons.length > 1 ? lesson.machine.name : null)),
+      html(
+        "span",
+        { class: "change-delta" },
+        change.delta > 0 ? `+${figure(change.delta)}` : change.delta < 0 ? `\u2212${figure(-change.delta)}` : "0",
+      ),
+      html(
+        "span",
+        { class: "change-words" },
+        reason(change, draw, lesson.result, learning.lessons.length > 1 ? lesson.machine.name : null),
+      ),
     );
     button.addEventListener("click", () => onShow(change.ply));
     const item = html("li", {}, button);
     if (!isStill()) {
-      item.animate([{ opacity: 0, transform: "translateY(6px)" }, { opacity: 1, transform: "none" }],
-        { duration: 200, delay: Math.min(200, 60 * at), fill: "backwards" });
+      item.animate(
+        [
+          { opacity: 0, transform: "translateY(6px)" },
+          { opacity: 1, transform: "none" },
+        ],
+        { duration: 200, delay: Math.min(200, 60 * at), fill: "backwards" },
+      );
     }
     return item;
   });
@@ -29,12 +42,19 @@ export function lessonItems(learning, onShow) {
 /** Why the beads of one box changed: "In the box of its second move it had drawn C (top right). …: 3 become 2." */
 export function reason(change, draw, result, name = null) {
   const kind = `${change.mark} (${change.name})`;
-  if (change.refill) return `The box was empty when it was needed, so it was filled afresh: ${count(change.delta, "bead")} ${kind}.`;
+  if (change.refill)
+    return `The box was empty when it was needed, so it was filled afresh: ${count(change.delta, "bead")} ${kind}.`;
   const where = draw ? `${name ? `${name}'s` : "its"} ${ordinal(draw.box.move_number)} box` : "this box";
   const came = draw?.by_hand ? "was played" : name ? "was drawn" : null;
-  const drew = draw && draw.slot === change.slot
-    ? (came ? `${kind} ${came} from ${where}` : `It drew ${kind} from ${where}`) : `In ${where}, bead ${kind}`;
-  const outcome = name ? { win: "in a game won", draw: "in a drawn game", loss: "in a game lost" }[result] ?? "" : { win: "and won", draw: "and the game was a draw", loss: "and lost" }[result] ?? "";
+  const drew =
+    draw && draw.slot === change.slot
+      ? came
+        ? `${kind} ${came} from ${where}`
+        : `It drew ${kind} from ${where}`
+      : `In ${where}, bead ${kind}`;
+  const outcome = name
+    ? ({ win: "in a game won", draw: "in a drawn game", loss: "in a game lost" }[result] ?? "")
+    : ({ win: "and won", draw: "and the game was a draw", loss: "and lost" }[result] ?? "");
   return `${sentence(drew)} ${outcome}: ${became(change)}.`;
 }
 

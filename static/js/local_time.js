@@ -2,16 +2,30 @@
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const full = new Intl.DateTimeFormat("en-GB", {
-  weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
 });
 const short = new Intl.DateTimeFormat("en-GB", {
-  weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 for (const time of document.querySelectorAll("time[data-local]")) {
   // A table says the zone once, in its head.
-  time.textContent = time.dataset.local === "short" ? short.format(new Date(time.dateTime)).replace(",", "") : full.format(new Date(time.dateTime));
+  time.textContent =
+    time.dataset.local === "short"
+      ? short.format(new Date(time.dateTime)).replace(",", "")
+      : full.format(new Date(time.dateTime));
   time.title = here;
 }
 

@@ -30,7 +30,9 @@ function totals(figures) {
     const place = page.querySelector(`[data-total="${name}"]`);
     if (place) place.textContent = figure(value);
   }
-  if (figures?.games) page.querySelector('[data-total="win_rate"]').textContent = `${Math.round((100 * figures.wins) / figures.games)}\u00a0%`;
+  if (figures?.games)
+    page.querySelector('[data-total="win_rate"]').textContent =
+      `${Math.round((100 * figures.wins) / figures.games)}\u00a0%`;
 }
 
 function say(words) {

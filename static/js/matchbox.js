@@ -43,7 +43,13 @@ export function matchbox(layout, box) {
   );
   return svg(
     "svg",
-    { class: "matchbox", viewBox: "0 0 360 240", role: "img", "aria-label": words(box, total), "data-position": box.position },
+    {
+      class: "matchbox",
+      viewBox: "0 0 360 240",
+      role: "img",
+      "aria-label": words(box, total),
+      "data-position": box.position,
+    },
     defs(id),
     svg("ellipse", { class: "matchbox-shadow", cx: 182, cy: 227, rx: 172, ry: 9 }),
     drawer,
@@ -60,14 +66,27 @@ export function closedMatchbox(title = "MENACE") {
     { class: "matchbox is-closed", viewBox: "0 0 360 240", role: "img", "aria-label": "A closed matchbox" },
     defs(id),
     svg("ellipse", { class: "matchbox-shadow", cx: 180, cy: 227, rx: 82, ry: 8 }),
-    svg("g", { transform: "translate(110 0)" },
+    svg(
+      "g",
+      { transform: "translate(110 0)" },
       svg("rect", { class: "drawer-wall", x: 120, y: 24, width: 18, height: 182, rx: 2 }),
       sleeveCard(id),
       brand(title),
-      svg("g", { class: "label-beads" },
+      svg(
+        "g",
+        { class: "label-beads" },
         [0, 1, 2, 3, 4, 5, 6, 7, 8].map((colour) =>
-          bead({ colour, mark: "ABCDEFGHI"[colour], x: 41 + 28 * (colour % 3), y: 88 + 28 * Math.floor(colour / 3), r: 10.5 }))),
-      svg("text", { class: "label-small", x: 69, y: 188 }, "closed")),
+          bead({
+            colour,
+            mark: "ABCDEFGHI"[colour],
+            x: 41 + 28 * (colour % 3),
+            y: 88 + 28 * Math.floor(colour / 3),
+            r: 10.5,
+          }),
+        ),
+      ),
+      svg("text", { class: "label-small", x: 69, y: 188 }, "closed"),
+    ),
   );
 }
 
@@ -83,18 +102,25 @@ export async function roll(picture, opens) {
   const delay = opens ? SLIDE_MS : 0;
   const animations = [];
   if (opens) {
-    animations.push(picture.querySelector(".drawer").animate(
-      [{ transform: "translateX(-170px)" }, { transform: "none" }], { duration: SLIDE_MS, easing: "ease-out" }));
+    animations.push(
+      picture.querySelector(".drawer").animate([{ transform: "translateX(-170px)" }, { transform: "none" }], {
+        duration: SLIDE_MS,
+        easing: "ease-out",
+      }),
+    );
   }
   if (rolling) {
     const [x, y] = rolling.dataset.from.split(" ").map(Number);
     const turns = Math.hypot(CORNER.x - x, CORNER.y - y) / 16;
-    animations.push(rolling.animate(
-      [
-        { transform: `translate(${x}px, ${y}px) rotate(${-turns}rad)` },
-        { transform: `translate(${CORNER.x}px, ${CORNER.y}px) rotate(0)` },
-      ],
-      { duration: ROLL_MS, delay, fill: "backwards", easing: "cubic-bezier(.45,.05,.6,1)" }));
+    animations.push(
+      rolling.animate(
+        [
+          { transform: `translate(${x}px, ${y}px) rotate(${-turns}rad)` },
+          { transform: `translate(${CORNER.x}px, ${CORNER.y}px) rotate(0)` },
+        ],
+        { duration: ROLL_MS, delay, fill: "backwards", easing: "cubic-bezier(.45,.05,.6,1)" },
+      ),
+    );
   }
   const skip = () => animations.forEach((animation) => animation.finish());
   document.addEventListener("pointerdown", skip, { once: true });
@@ -111,11 +137,21 @@ function words(box, total) {
 }
 
 function defs(id) {
-  return svg("defs", {},
-    svg("linearGradient", { id: `${id}-s` },
-      svg("stop", { offset: 0, class: "shade-from" }), svg("stop", { offset: 1, class: "shade-to" })),
-    svg("pattern", { id: `${id}-p`, width: 7, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(17)" },
-      svg("path", { class: "striker-speck", d: "M1 1h1M4.5 3.5h1M6 1.5h.6M2.5 4h.6" })));
+  return svg(
+    "defs",
+    {},
+    svg(
+      "linearGradient",
+      { id: `${id}-s` },
+      svg("stop", { offset: 0, class: "shade-from" }),
+      svg("stop", { offset: 1, class: "shade-to" }),
+    ),
+    svg(
+      "pattern",
+      { id: `${id}-p`, width: 7, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(17)" },
+      svg("path", { class: "striker-speck", d: "M1 1h1M4.5 3.5h1M6 1.5h.6M2.5 4h.6" }),
+    ),
+  );
 }
 
 function sleeveCard(id) {
@@ -135,13 +171,20 @@ function sleeve(layout, box, total, id) {
   const scale = 92 / (100 * Math.max(place.columns, place.rows));
   const left = 70 - (scale * 100 * place.columns) / 2;
   const top = 104 - (scale * 100 * place.rows) / 2;
-  return svg("g", { class: "sleeve" }, sleeveCard(id),
+  return svg(
+    "g",
+    { class: "sleeve" },
+    sleeveCard(id),
     brand(box.title ?? "MENACE"),
-    svg("g", { transform: `translate(${left} ${top}) scale(${scale})` },
-      diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) })),
+    svg(
+      "g",
+      { transform: `translate(${left} ${top}) scale(${scale})` },
+      diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) }),
+    ),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
     svg("text", { class: "label-small", x: 70, y: 174 }, box.move_number ? `move ${box.move_number}` : ""),
-    svg("text", { class: "label-small", x: 70, y: 187 }, `${figure(total)} bead${total === 1 ? "" : "s"}`));
+    svg("text", { class: "label-small", x: 70, y: 187 }, `${figure(total)} bead${total === 1 ? "" : "s"}`),
+  );
 }
 
 /** A machine's name on the label: smaller when it is long, cut when it is longer still. */
@@ -163,9 +206,15 @@ function chips(layout, box) {
     const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
     return isShared ? [cellsOf(layout, slot.printed)] : slot.moves.map((move) => cellsOf(layout, move).map(printed));
   };
-  const moves = box.slots.flatMap((slot, index) => ways(slot).map((cells) => ({
-    cells, colour: slot.colour, mark: slot.mark, kind: slot.beads ? "" : "is-gone", isDrawn: index === box.slot,
-  })));
+  const moves = box.slots.flatMap((slot, index) =>
+    ways(slot).map((cells) => ({
+      cells,
+      colour: slot.colour,
+      mark: slot.mark,
+      kind: slot.beads ? "" : "is-gone",
+      isDrawn: index === box.slot,
+    })),
+  );
   return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells.at(-1)) };
 }
 
@@ -175,7 +224,11 @@ function contents(box, total) {
     const added = Math.max(0, slot.delta ?? 0);
     const taken = Math.max(0, -(slot.delta ?? 0));
     return [
-      ...Array.from({ length: slot.beads }, (_, at) => ({ ...slot, index, kind: at >= slot.beads - added ? "is-added" : "" })),
+      ...Array.from({ length: slot.beads }, (_, at) => ({
+        ...slot,
+        index,
+        kind: at >= slot.beads - added ? "is-added" : "",
+      })),
       ...Array.from({ length: taken }, () => ({ ...slot, index, kind: "is-ghost" })),
     ];
   });
@@ -192,7 +245,13 @@ function contents(box, total) {
   list.forEach((item, at) => {
     const isDrawn = at === chosen;
     const where = isDrawn ? CORNER : places[at];
-    const picture = bead({ colour: item.colour, mark: item.mark, ...where, r, kind: `${item.kind} ${isDrawn ? "is-drawn" : ""}` });
+    const picture = bead({
+      colour: item.colour,
+      mark: item.mark,
+      ...where,
+      r,
+      kind: `${item.kind} ${isDrawn ? "is-drawn" : ""}`,
+    });
     if (isDrawn) picture.dataset.from = `${places[at].x} ${places[at].y}`;
     group.append(picture);
   });
@@ -208,7 +267,12 @@ function spots(n, r, random) {
     for (let x = FLOOR.left + r + (row % 2 ? step / 2 : 0); x <= FLOOR.right; x += step) {
       const edge = 315 + 30 * (1 - Math.abs(y - 115) / 86) - r - 7;
       const isCorner = Math.hypot(x - CORNER.x, y - CORNER.y) < 2 * r + 1;
-      if (x <= edge && !isCorner) all.push({ x: x + (random() - 0.5) * 2, y: y + (random() - 0.5) * 2, far: CORNER.x - x + 0.6 * Math.abs(y - 115) + random() * 40 });
+      if (x <= edge && !isCorner)
+        all.push({
+          x: x + (random() - 0.5) * 2,
+          y: y + (random() - 0.5) * 2,
+          far: CORNER.x - x + 0.6 * Math.abs(y - 115) + random() * 40,
+        });
     }
   }
   all.sort((a, b) => a.far - b.far);
@@ -230,7 +294,16 @@ function stacks(box) {
     // Ten times as many beads make a stack one higher.
     const layers = slot.beads ? Math.min(slot.beads, rows > 2 ? 4 : 6, 2 + Math.floor(Math.log10(slot.beads))) : 0;
     for (let layer = layers - 1; layer >= 0; layer -= 1) {
-      group.append(bead({ colour: slot.colour, mark: slot.mark, x: x - 4 * (layer - (layers - 1) / 2), y: y - 3 * layer, r, kind: slot.delta > 0 && !layer ? "is-added" : "" }));
+      group.append(
+        bead({
+          colour: slot.colour,
+          mark: slot.mark,
+          x: x - 4 * (layer - (layers - 1) / 2),
+          y: y - 3 * layer,
+          r,
+          kind: slot.delta > 0 && !layer ? "is-added" : "",
+        }),
+      );
     }
     if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
     group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, figure(slot.beads)));

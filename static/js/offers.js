@@ -29,12 +29,18 @@ export class Offers {
     // A button that goes away must not take the focus with it.
     if (this.root.contains(document.activeElement)) document.querySelector("[data-cell][tabindex='0']").focus();
     this.root.setAttribute("aria-label", isAsked ? title : "What a chosen piece can do");
-    this.root.replaceChildren(...moves.map((move) => {
-      const { name = "Just move", piece = null } = actions[move] ?? {};
-      const button = html("button", { type: "button", class: "button", "data-move": move },
-        piece ? piecePicture(this.layout, piece, 24) : null, name);
-      button.addEventListener("click", () => this.onPlay(move));
-      return button;
-    }));
+    this.root.replaceChildren(
+      ...moves.map((move) => {
+        const { name = "Just move", piece = null } = actions[move] ?? {};
+        const button = html(
+          "button",
+          { type: "button", class: "button", "data-move": move },
+          piece ? piecePicture(this.layout, piece, 24) : null,
+          name,
+        );
+        button.addEventListener("click", () => this.onPlay(move));
+        return button;
+      }),
+    );
   }
 }

@@ -52,13 +52,22 @@ export class OpenBox {
     const { draw, layout, parts } = this;
     const isTurned = Boolean(draw.symmetry.quarter_turns || draw.symmetry.mirrored);
     const slots = draw.slots.map((slot) => {
-      const delta = this.changes.filter((change) => change.slot === slot.slot).reduce((sum, change) => sum + change.delta, 0);
+      const delta = this.changes
+        .filter((change) => change.slot === slot.slot)
+        .reduce((sum, change) => sum + change.delta, 0);
       return { ...slot, beads: slot.beads + delta, delta };
     });
-    parts.picture.replaceChildren(matchbox(layout, {
-      ...draw.box, slots, slot: draw.slot, title: this.brand, boardMoves: true, fit: draw.symmetry,
-      symmetry: this.isPrinted ? undefined : draw.symmetry,
-    }));
+    parts.picture.replaceChildren(
+      matchbox(layout, {
+        ...draw.box,
+        slots,
+        slot: draw.slot,
+        title: this.brand,
+        boardMoves: true,
+        fit: draw.symmetry,
+        symmetry: this.isPrinted ? undefined : draw.symmetry,
+      }),
+    );
     parts.caption.textContent = this.#caption(isTurned);
     parts.turn.hidden = !isTurned;
     parts.turn.textContent = this.isPrinted ? "Turn it to fit the board" : "Show it as printed";
@@ -72,15 +81,22 @@ export class OpenBox {
   #caption(isTurned) {
     const { draw } = this;
     const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
-    const how = !isTurned ? "The box lies as it is printed." : this.isPrinted
-      ? `As printed; to fit the board it is turned: ${draw.symmetry.name}.`
-      : `To fit the board, the printed box is turned: ${draw.symmetry.name}.`;
+    const how = !isTurned
+      ? "The box lies as it is printed."
+      : this.isPrinted
+        ? `As printed; to fit the board it is turned: ${draw.symmetry.name}.`
+        : `To fit the board, the printed box is turned: ${draw.symmetry.name}.`;
     if (draw.resigned) return `There was no bead left in this box, so ${this.title} gave up. ${how}`;
     const out = draw.slots[draw.slot];
     const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
-    if (draw.by_hand) return `${refilled}${this.title} played ${out.mark} for ${this.brand}, which would have drawn it with a chance of ${percent(out.probability)}. ${how}`;
-    const among = out.beads === total ? "and there is no other kind in this box"
-      : out.beads === 1 ? `the only one of that kind among ${figure(total)}` : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
+    if (draw.by_hand)
+      return `${refilled}${this.title} played ${out.mark} for ${this.brand}, which would have drawn it with a chance of ${percent(out.probability)}. ${how}`;
+    const among =
+      out.beads === total
+        ? "and there is no other kind in this box"
+        : out.beads === 1
+          ? `the only one of that kind among ${figure(total)}`
+          : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
     return `${refilled}${this.title} drew bead ${out.mark}, ${among}. ${how}`;
   }
 
@@ -95,21 +111,48 @@ export class OpenBox {
     const heading = ["Bead", "Move", "Beads", "Chance"];
     return [
       html("caption", {}, "What was in the box"),
-      html("thead", {}, html("tr", {}, heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)))),
-      html("tbody", {}, draw.slots.map((slot) => html(
-        "tr",
-        { class: slot.slot === draw.slot ? "is-drawn" : null },
-        html("th", { scope: "row" }, beadPicture(slot), html("span", { class: "visually-hidden" }, `bead ${slot.mark}`)),
-        html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move)))),
-          slot.slot === draw.slot ? html("strong", { class: "tag" }, draw.by_hand ? "played" : "drawn") : null),
-        html("td", { class: "figure" }, this.#amount(slot)),
-        html("td", { class: "figure", title: `probability ${slot.probability}` }, percent(slot.probability)),
-      ))),
+      html(
+        "thead",
+        {},
+        html(
+          "tr",
+          {},
+          heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)),
+        ),
+      ),
+      html(
+        "tbody",
+        {},
+        draw.slots.map((slot) =>
+          html(
+            "tr",
+            { class: slot.slot === draw.slot ? "is-drawn" : null },
+            html(
+              "th",
+              { scope: "row" },
+              beadPicture(slot),
+              html("span", { class: "visually-hidden" }, `bead ${slot.mark}`),
+            ),
+            html(
+              "td",
+              {},
+              sentence(either(slot.moves.map((move) => moveName(layout, move)))),
+              slot.slot === draw.slot ? html("strong", { class: "tag" }, draw.by_hand ? "played" : "drawn") : null,
+            ),
+            html("td", { class: "figure" }, this.#amount(slot)),
+            html("td", { class: "figure", title: `probability ${slot.probability}` }, percent(slot.probability)),
+          ),
+        ),
+      ),
     ];
   }
 }
 
 /** A move in words: the names of the cells it touches. */
 export function moveName(layout, move) {
-  return cellsOf(layout, move).map((cell) => layout.cells[cell].name).join(" to ") || move;
+  return (
+    cellsOf(layout, move)
+      .map((cell) => layout.cells[cell].name)
+      .join(" to ") || move
+  );
 }

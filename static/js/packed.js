@@ -6,7 +6,17 @@ class PackedBox {
 
   constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit], packed, machine) {
     this.#packed = packed;
-    Object.assign(this, { position, move_number: moveNumber, ply, start, beads, draws, pieces: board, places: slots, visit });
+    Object.assign(this, {
+      position,
+      move_number: moveNumber,
+      ply,
+      start,
+      beads,
+      draws,
+      pieces: board,
+      places: slots,
+      visit,
+    });
     this.now = { beads, draws, visit };
     this.url = `/machines/${machine}/boxes/${position}`;
   }

@@ -20,8 +20,16 @@ export class Replay {
     this.ply = null;
     const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
     for (const [name, where] of Object.entries(steps)) parts[name].addEventListener("click", () => this.go(where()));
-    const keys = { Home: steps.first, ArrowLeft: steps.back, ArrowUp: steps.back, ArrowRight: steps.on, ArrowDown: steps.on, End: steps.now };
-    for (const place of [parts.tools, parts.list]) place.addEventListener("keydown", (event) => this.#key(event, keys[event.key]));
+    const keys = {
+      Home: steps.first,
+      ArrowLeft: steps.back,
+      ArrowUp: steps.back,
+      ArrowRight: steps.on,
+      ArrowDown: steps.on,
+      End: steps.now,
+    };
+    for (const place of [parts.tools, parts.list])
+      place.addEventListener("keydown", (event) => this.#key(event, keys[event.key]));
   }
 
   /** The ply that is seen, that of now included. */
@@ -36,7 +44,8 @@ export class Replay {
 
   /** A state has come: another match is begun at its end, and in the same one the reader stays. */
   show(state) {
-    if (state.number !== this.number) Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
+    if (state.number !== this.number)
+      Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
     this.total = state.moves.length;
     this.isOver = state.status === "finished";
     this.#tell();
@@ -74,7 +83,11 @@ export class Replay {
       else button.removeAttribute("aria-current");
     });
     const item = buttons[Math.max(0, this.at - 1)]?.parentElement;
-    if (item) list.scrollTop = Math.max(Math.min(list.scrollTop, item.offsetTop), item.offsetTop + item.offsetHeight - list.clientHeight);
+    if (item)
+      list.scrollTop = Math.max(
+        Math.min(list.scrollTop, item.offsetTop),
+        item.offsetTop + item.offsetHeight - list.clientHeight,
+      );
   }
 
   #isMissing() {
@@ -104,7 +117,11 @@ export class Replay {
     tools.hidden = !this.total;
     words.classList.toggle("is-past", isPast);
     now.classList.toggle("is-main", isPast && !this.isOver);
-    words.textContent = isPast ? this.#where() : this.isOver ? "Step through the match, move by move." : "Look back at earlier moves.";
+    words.textContent = isPast
+      ? this.#where()
+      : this.isOver
+        ? "Step through the match, move by move."
+        : "Look back at earlier moves.";
     // Not `disabled`: a button that has just been pressed keeps the focus.
     for (const button of [first, back]) button.setAttribute("aria-disabled", String(this.at === 0));
     for (const button of [on, now]) button.setAttribute("aria-disabled", String(!isPast));

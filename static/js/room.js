@@ -21,7 +21,14 @@ import { errorWords, figure, percent, sentence } from "./words.js";
 
 const PATIENCE_MS = 45_000;
 /** Refusals that say that this page shows an old board: it asks for the state anew. */
-const OUT_OF_DATE = new Set(["stale_ply", "not_your_turn", "illegal_move", "match_finished", "match_waiting", "not_a_player"]);
+const OUT_OF_DATE = new Set([
+  "stale_ply",
+  "not_your_turn",
+  "illegal_move",
+  "match_finished",
+  "match_waiting",
+  "not_a_player",
+]);
 const at = (id) => document.getElementById(id);
 
 const game = pageData("game");
@@ -40,17 +47,46 @@ let said = "";
 const board = new Board(at("board"), layout, play, choice);
 const offers = new Offers(at("offers"), layout, (move) => board.play(move));
 const engine = new EngineView(
-  { button: at("ask-engine"), answer: at("engine-answer"), bar: at("engine-bar"), words: at("engine-words"), list: at("engine-moves") },
-  layout, at("engine").dataset.url, (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(path) }));
+  {
+    button: at("ask-engine"),
+    answer: at("engine-answer"),
+    bar: at("engine-bar"),
+    words: at("engine-words"),
+    list: at("engine-moves"),
+  },
+  layout,
+  at("engine").dataset.url,
+  (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(path) }),
+);
 /** One box for each machine at the board: where only one sits, the first. */
-const boxes = ["", "-2"].map((end) => new OpenBox(layout, {
-  picture: at(`matchbox${end}`), caption: at(`box-caption${end}`), turn: at(`turn-box${end}`), odds: at(`odds${end}`), link: at(`box-link${end}`),
-}));
+const boxes = ["", "-2"].map(
+  (end) =>
+    new OpenBox(layout, {
+      picture: at(`matchbox${end}`),
+      caption: at(`box-caption${end}`),
+      turn: at(`turn-box${end}`),
+      odds: at(`odds${end}`),
+      link: at(`box-link${end}`),
+    }),
+);
 const exhibition = new Exhibition(
-  { tools: at("show-tools"), step: at("step"), run: at("run"), speed: at("speed"), finish: at("finish") }, (data) => send("step", data));
+  { tools: at("show-tools"), step: at("step"), run: at("run"), speed: at("speed"), finish: at("finish") },
+  (data) => send("step", data),
+);
 const replay = new Replay(
-  { tools: at("replay"), first: at("to-first"), back: at("to-back"), on: at("to-on"), now: at("to-last"), words: at("replay-words"), list: at("moves") },
-  at("replay").dataset.url, look, complain);
+  {
+    tools: at("replay"),
+    first: at("to-first"),
+    back: at("to-back"),
+    on: at("to-on"),
+    now: at("to-last"),
+    words: at("replay-words"),
+    list: at("moves"),
+  },
+  at("replay").dataset.url,
+  look,
+  complain,
+);
 const drawer = sheet(at("box-sheet"), at("box-handle"));
 
 /** Takes one frame of the protocol; the socket calls it, and so may a test. */
@@ -94,10 +130,13 @@ function accept(next, { isJoin = false, isFirst = false } = {}) {
   const previous = state;
   if (previous && next.version === previous.version && !isJoin) return;
   state = next;
-  busy = busy.then(() => render(next, { isFirst, isJoin })).then(() => exhibition.show(state, isHost)).catch((error) => {
-    complain("This page could not draw the game. Load it again.");
-    throw error;
-  });
+  busy = busy
+    .then(() => render(next, { isFirst, isJoin }))
+    .then(() => exhibition.show(state, isHost))
+    .catch((error) => {
+      complain("This page could not draw the game. Load it again.");
+      throw error;
+    });
 }
 
 async function render(now, { isFirst, isJoin }) {
@@ -112,10 +151,18 @@ async function render(now, { isFirst, isJoin }) {
   const latest = draws.at(-1) ?? null;
   // What a person plays from a box stands on the board already: it is shown, and not played again.
   // Nor does it disturb who is looking back.
-  const isNewDraw = isNews && latest && !latest.by_hand && !replay.board && (now.number !== before?.number || draws.length > (before?.learning?.draws.length ?? 0));
+  const isNewDraw =
+    isNews &&
+    latest &&
+    !latest.by_hand &&
+    !replay.board &&
+    (now.number !== before?.number || draws.length > (before?.learning?.draws.length ?? 0));
   if (isNewDraw) {
     // First the board as it was when the box was opened, then the bead rolls, then its square lights up.
-    board.update({ board: asOnBoard(layout, latest.box.board, latest.symmetry), last: lastCells(now.moves, latest.ply) });
+    board.update({
+      board: asOnBoard(layout, latest.box.board, latest.symmetry),
+      last: lastCells(now.moves, latest.ply),
+    });
     at("status").textContent = `${nameOf(now, latest.role)} opens a box.`;
     await showBoxes(now, latest);
   } else showBoxes(now);
@@ -164,7 +211,13 @@ function look() {
   showAsides(state);
   replay.mark();
   const move = state.moves[replay.at - 1];
-  announce([replay.board ? at("replay-words").textContent : "Back to now.", move ? `${move.role}: ${move.name}.` : "", noticeWords(state)].join(" "));
+  announce(
+    [
+      replay.board ? at("replay-words").textContent : "Back to now.",
+      move ? `${move.role}: ${move.name}.` : "",
+      noticeWords(state),
+    ].join(" "),
+  );
 }
 
 /** What is said of the board as it is now does not stand beside another one. */
@@ -179,9 +232,16 @@ function beadsOn(now, pieces) {
   const draw = shownDraw(now);
   if (!draw) return [];
   const then = asOnBoard(layout, draw.box.board, draw.symmetry);
-  return draw.slots.flatMap((slot) => slot.moves.map((move) => ({
-    cells: cellsOf(layout, move), colour: slot.colour, mark: slot.mark, probability: slot.probability / slot.moves.length,
-  }))).filter(({ cells }) => cells.length < 2 || then[cells[0]] === pieces[cells[0]]);
+  return draw.slots
+    .flatMap((slot) =>
+      slot.moves.map((move) => ({
+        cells: cellsOf(layout, move),
+        colour: slot.colour,
+        mark: slot.mark,
+        probability: slot.probability / slot.moves.length,
+      })),
+    )
+    .filter(({ cells }) => cells.length < 2 || then[cells[0]] === pieces[cells[0]]);
 }
 
 function lastCells(moves, upTo) {
@@ -193,15 +253,21 @@ const cellsAt = (ids) => ids.map((id) => layout.cells.findIndex((cell) => cell.i
 
 /** What has been chosen on the board, and what can be done with it; who cannot see it is told. */
 function choice(moves, chosen) {
-  const title = chosen.map((cell) => (board.view.board[cell] ? pieceWords(layout, board.view.board[cell]) : layout.cells[cell].name)).join(" to ");
+  const title = chosen
+    .map((cell) => (board.view.board[cell] ? pieceWords(layout, board.view.board[cell]) : layout.cells[cell].name))
+    .join(" to ");
   offers.show(moves, state.actions, title);
-  if (moves.length) announce(`${title}: ${moves.map((move) => state.actions[move]?.name ?? "just move").join(", ")}. The buttons are after the board.`);
+  if (moves.length)
+    announce(
+      `${title}: ${moves.map((move) => state.actions[move]?.name ?? "just move").join(", ")}. The buttons are after the board.`,
+    );
 }
 
 const canMove = (now) => now.status === "playing" && role !== null && now.turn === role;
 
 function play(move) {
-  if (!socket?.send("move", { move, ply: state.ply })) return complain("There is no connection just now. Your move was not sent; try again in a moment.");
+  if (!socket?.send("move", { move, ply: state.ply }))
+    return complain("There is no connection just now. Your move was not sent; try again in a moment.");
   // Until the answer comes the board takes no second move; a refusal opens it again.
   board.update({ ...board.view, paths: {}, actions: {}, lit: [cellsOf(layout, move).at(-1)] });
   return complain("");
@@ -231,10 +297,21 @@ function showBoxes(now, fresh = null) {
   showLookBack(now, shown);
   const rolls = owners.slice(0, boxes.length).map((seat, number) => {
     at(`box-owner${number ? "-2" : ""}`).textContent = `${seat.machine.name}, ${sideName(seat.role)}`;
-    const own = drawsSeen(now).filter((draw) => draw.role === seat.role).at(-1);
-    if (!own) return boxes[number].close(`${seat.machine.name} ${replay.board ? "had" : "has"} not opened a box yet.`, seat.machine.name);
+    const own = drawsSeen(now)
+      .filter((draw) => draw.role === seat.role)
+      .at(-1);
+    if (!own)
+      return boxes[number].close(
+        `${seat.machine.name} ${replay.board ? "had" : "has"} not opened a box yet.`,
+        seat.machine.name,
+      );
     const changes = (now.learning.changes ?? []).filter((change) => change.ply === own.ply && change.role === own.role);
-    return boxes[number].show(own, { title: nameOf(now, own.role), brand: seat.machine.name, changes, isNew: own === fresh });
+    return boxes[number].show(own, {
+      title: nameOf(now, own.role),
+      brand: seat.machine.name,
+      changes,
+      isNew: own === fresh,
+    });
   });
   return Promise.all(rolls);
 }
@@ -242,9 +319,16 @@ function showBoxes(now, fresh = null) {
 function showSummary(now, draw) {
   const out = draw?.slots[draw.slot];
   const title = draw && nameOf(now, draw.role);
-  at("box-summary").replaceChildren(...(!draw ? ["The box is closed"] : out
-    ? [beadPicture(out, 28), `${title} ${draw.by_hand ? "played" : "drew"} ${out.mark} (${percent(out.probability)})`]
-    : [`${title} found no bead`]));
+  at("box-summary").replaceChildren(
+    ...(!draw
+      ? ["The box is closed"]
+      : out
+        ? [
+            beadPicture(out, 28),
+            `${title} ${draw.by_hand ? "played" : "drew"} ${out.mark} (${percent(out.probability)})`,
+          ]
+        : [`${title} found no bead`]),
+  );
 }
 
 function showLookBack(now, draw) {
@@ -301,13 +385,14 @@ function showStatus(now) {
   at("status").classList.toggle("is-thinking", now.thinking);
   showNotice(now);
   // Of two machines each has its own lesson, which is told below.
-  const lessons = now.status === "finished" ? now.learning?.lessons ?? [] : [];
+  const lessons = now.status === "finished" ? (now.learning?.lessons ?? []) : [];
   at("why").textContent = lessons.length === 1 ? deed(lessons[0]) : "";
   clearTimeout(patience);
   const other = seatOf(now, now.turn);
   if (now.status === "playing" && now.turn !== role && other?.kind === "human") {
     patience = setTimeout(() => {
-      at("why").textContent = `${nameOf(now, now.turn)} is taking a while. You may leave this page open or come back later: the game is kept.`;
+      at("why").textContent =
+        `${nameOf(now, now.turn)} is taking a while. You may leave this page open or come back later: the game is kept.`;
     }, PATIENCE_MS);
   }
 }
@@ -317,7 +402,10 @@ function deed(lesson) {
   return sentence(lesson?.sentence.split(/ (?:won|drew|lost)[:.] /)[1] ?? "");
 }
 
-const noticeWords = (now) => Object.values((replay.board ?? now).notices).map((words) => `${words}.`).join(" ");
+const noticeWords = (now) =>
+  Object.values((replay.board ?? now).notices)
+    .map((words) => `${words}.`)
+    .join(" ");
 
 function showNotice(now) {
   at("notice").textContent = noticeWords(now);
@@ -329,25 +417,50 @@ function showCaptured(now) {
   const { captured } = replay.board ?? now;
   const lost = layout.roles.filter((which) => captured[which].length);
   at("captured").hidden = !lost.length;
-  at("captured").replaceChildren(...lost.map((which) => html("li", {},
-    html("span", { class: "soft" }, `${which} has lost `),
-    html("span", { role: "img", "aria-label": captured[which].map((text) => pieceWords(layout, text)).join(", ") },
-      captured[which].map((text) => piecePicture(layout, text))))));
+  at("captured").replaceChildren(
+    ...lost.map((which) =>
+      html(
+        "li",
+        {},
+        html("span", { class: "soft" }, `${which} has lost `),
+        html(
+          "span",
+          { role: "img", "aria-label": captured[which].map((text) => pieceWords(layout, text)).join(", ") },
+          captured[which].map((text) => piecePicture(layout, text)),
+        ),
+      ),
+    ),
+  );
 }
 
 function showSeats(now) {
-  at("seats").replaceChildren(...now.seats.map((seat) => html(
-    "li",
-    { class: now.turn === seat.role && now.status === "playing" ? "is-turn" : null },
-    roleMark(seat.role),
-    html("span", {},
-      sitter(seat),
-      html("span", { class: "soft" }, ` ${sideName(seat.role)}`),
-      seat.machine ? html("span", { class: "soft seat-note" }, seat.machine.learns ? ", learns from this game" : ", does not learn") : null,
-      seat.machine ? record(seat.machine) : null),
-  )));
+  at("seats").replaceChildren(
+    ...now.seats.map((seat) =>
+      html(
+        "li",
+        { class: now.turn === seat.role && now.status === "playing" ? "is-turn" : null },
+        roleMark(seat.role),
+        html(
+          "span",
+          {},
+          sitter(seat),
+          html("span", { class: "soft" }, ` ${sideName(seat.role)}`),
+          seat.machine
+            ? html(
+                "span",
+                { class: "soft seat-note" },
+                seat.machine.learns ? ", learns from this game" : ", does not learn",
+              )
+            : null,
+          seat.machine ? record(seat.machine) : null,
+        ),
+      ),
+    ),
+  );
   showInvitation(now);
-  at("watching").textContent = isHost ? "They play, you watch: it is you who says when." : "You are watching this game.";
+  at("watching").textContent = isHost
+    ? "They play, you watch: it is you who says when."
+    : "You are watching this game.";
   at("watching").hidden = role !== null || now.status === "waiting";
 }
 
@@ -362,35 +475,53 @@ function sitter({ machine, role: own, name, taken, takes_over: isTakenOver, hidd
 
 /** What a machine has come to, as it stands after the last game; who may change it finds the way there. */
 function record({ id, learns, level, games, wins, draws, losses, win_rate: rate }) {
-  const words = games ? `${figure(games)} ${games === 1 ? "game" : "games"}: ${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost, win rate ${percent(rate)}` : "no game yet";
-  return html("span", { class: "record soft" }, `Level ${figure(level)}, ${words}${learns ? "" : ", frozen"}`,
-    managed.has(id) ? [". ", html("a", { href: `/machines/${id}/edit` }, "Rename, freeze or delete")] : null);
+  const words = games
+    ? `${figure(games)} ${games === 1 ? "game" : "games"}: ${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost, win rate ${percent(rate)}`
+    : "no game yet";
+  return html(
+    "span",
+    { class: "record soft" },
+    `Level ${figure(level)}, ${words}${learns ? "" : ", frozen"}`,
+    managed.has(id) ? [". ", html("a", { href: `/machines/${id}/edit` }, "Rename, freeze or delete")] : null,
+  );
 }
 
 /** A side's mark: its letter, or what its men look like. */
-const roleMark = (which) => html("span", { class: `seat-role seat-role-${layout.roles.indexOf(which)}`, "aria-hidden": "true" }, rolePicture(layout, which));
+const roleMark = (which) =>
+  html(
+    "span",
+    { class: `seat-role seat-role-${layout.roles.indexOf(which)}`, "aria-hidden": "true" },
+    rolePicture(layout, which),
+  );
 
 /** Sharing stands beside the board while a seat is free, and below the game afterwards. */
 function showInvitation(now) {
   const isInvited = now.status === "waiting";
-  if (isInvited) at("side").prepend(at("share")); // before all else: on a phone the rest is long
+  if (isInvited)
+    at("side").prepend(at("share")); // before all else: on a phone the rest is long
   else if (at("share").parentElement !== at("below")) at("below").append(at("share"));
   at("join").hidden = role !== null || !isInvited;
   at("share-title").textContent = isInvited ? "Two can play" : "Share";
-  at("share-words").textContent = !isInvited ? "Whoever has this link can watch."
-    : role ? "Send this link to a friend. The game begins when they open it and take the other seat."
+  at("share-words").textContent = !isInvited
+    ? "Whoever has this link can watch."
+    : role
+      ? "Send this link to a friend. The game begins when they open it and take the other seat."
       : "You can take the free seat, or stay and watch.";
 }
 
 function speak(now, draw) {
   const words = [];
   const last = now.moves.at(-1);
-  if (draw && draw.slot !== null && !draw.by_hand) words.push(`${nameOf(now, draw.role)} drew bead ${draw.slots[draw.slot].mark}, chance ${percent(draw.slots[draw.slot].probability)}.`);
+  if (draw && draw.slot !== null && !draw.by_hand)
+    words.push(
+      `${nameOf(now, draw.role)} drew bead ${draw.slots[draw.slot].mark}, chance ${percent(draw.slots[draw.slot].probability)}.`,
+    );
   if (last) words.push(`${nameOf(now, last.role)}: ${last.name}.`);
   words.push(statusWords(now));
   if (replay.board) words.push(`You are still looking back. ${at("replay-words").textContent}`);
   else if (noticeWords(now)) words.push(noticeWords(now));
-  if (now.status === "finished" && now.learning?.lesson) words.push(now.learning.lessons.map((lesson) => lesson.sentence).join(" "));
+  if (now.status === "finished" && now.learning?.lesson)
+    words.push(now.learning.lessons.map((lesson) => lesson.sentence).join(" "));
   announce(words.join(" "));
 }
 
@@ -415,13 +546,15 @@ function showActions(now) {
   const isOver = now.status === "finished";
   const focused = document.activeElement;
   at("resign").hidden = !isPlayer || now.status !== "playing";
-  at("resign-question").textContent = `Give up this game? The other side wins${now.seats.some((seat) => seat.machine?.learns) ? ", and a machine learns from it" : ""}.`;
+  at("resign-question").textContent =
+    `Give up this game? The other side wins${now.seats.some((seat) => seat.machine?.learns) ? ", and a machine learns from it" : ""}.`;
   if (now.status !== "playing") at("resign-confirm").hidden = true;
   at("again").hidden = !(isPlayer || isHost) || !isOver;
   at("swap").hidden = !isPlayer || !isOver || !now.can_swap;
   at("beads").hidden = !now.learning?.draws.length;
   // A hidden button must not swallow the focus.
-  if (focused && focused !== document.body && focused.closest("[hidden]")) (at("again").hidden ? board : at("again")).focus();
+  if (focused && focused !== document.body && focused.closest("[hidden]"))
+    (at("again").hidden ? board : at("again")).focus();
 }
 
 function send(type, data) {
@@ -462,7 +595,8 @@ at("beads").addEventListener("click", () => {
 for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copyLink);
 at("keys").addEventListener("click", () => at("keys-dialog").showModal());
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "?" || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select, dialog")) return;
+  if (event.key !== "?" || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select, dialog"))
+    return;
   at("keys-dialog").showModal();
 });
 
@@ -478,7 +612,9 @@ async function copyLink() {
   }
   at("copied").textContent = "Copied.";
   announce("The link is copied.");
-  setTimeout(() => { at("copied").textContent = ""; }, 3000);
+  setTimeout(() => {
+    at("copied").textContent = "";
+  }, 3000);
 }
 
 /* Lesson, moves, log */
@@ -497,8 +633,20 @@ function showLesson(now) {
   at("no-changes").hidden = !isTold || learning.changes.length > 0 || Boolean(learning.values);
   if (!isTold) return;
   at("lesson-title").textContent = learning.lessons.length > 1 ? "What the machines learnt" : "What the machine learnt";
-  at("lesson-links").replaceChildren(...learning.lessons.flatMap(({ machine }, number) => [
-    number ? " · " : "", html("a", { href: machine.url }, learning.lessons.length > 1 ? `All boxes of ${machine.name}` : learning.values ? "See the machine" : "See all its boxes")]));
+  at("lesson-links").replaceChildren(
+    ...learning.lessons.flatMap(({ machine }, number) => [
+      number ? " · " : "",
+      html(
+        "a",
+        { href: machine.url },
+        learning.lessons.length > 1
+          ? `All boxes of ${machine.name}`
+          : learning.values
+            ? "See the machine"
+            : "See all its boxes",
+      ),
+    ]),
+  );
 }
 
 /** Two machines can go on by themselves, thousands of games: a training run, for whoever may train one of them. */
@@ -510,7 +658,8 @@ function showTogether(now) {
   at("together").hidden = !isPair || !(now.exhibition || learner);
   at("together-form").hidden = !isPair || !learner;
   if (!isPair) return;
-  at("together-words").textContent = !learner ? "Whoever owns a machine can let it play thousands of games by itself."
+  at("together-words").textContent = !learner
+    ? "Whoever owns a machine can let it play thousands of games by itself."
     : `${learner.name} and ${other.name} play each other without anybody watching. ${managed.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`} You see how far they are, and the curve.`;
   if (!learner) return;
   at("together-form").action = `/machines/${learner.id}/train-together`;
@@ -520,14 +669,21 @@ function showTogether(now) {
 function showMoves(now) {
   const focused = document.activeElement?.dataset?.ply;
   const draws = new Map((now.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
-  at("moves").replaceChildren(...now.moves.map((move) => {
-    const draw = draws.get(move.ply);
-    const button = html("button", { type: "button", class: "move", "data-ply": move.ply, title: "Show the board after this move" },
-      move.piece ? piecePicture(layout, move.piece, 22) : roleMark(move.role), html("span", { class: "visually-hidden" }, move.role), ` ${move.name}`,
-      draw && draw.slot !== null ? beadPicture(draw.slots[draw.slot], 22) : null);
-    button.addEventListener("click", () => visit(move.ply + 1));
-    return html("li", {}, button);
-  }));
+  at("moves").replaceChildren(
+    ...now.moves.map((move) => {
+      const draw = draws.get(move.ply);
+      const button = html(
+        "button",
+        { type: "button", class: "move", "data-ply": move.ply, title: "Show the board after this move" },
+        move.piece ? piecePicture(layout, move.piece, 22) : roleMark(move.role),
+        html("span", { class: "visually-hidden" }, move.role),
+        ` ${move.name}`,
+        draw && draw.slot !== null ? beadPicture(draw.slots[draw.slot], 22) : null,
+      );
+      button.addEventListener("click", () => visit(move.ply + 1));
+      return html("li", {}, button);
+    }),
+  );
   replay.mark();
   at("no-moves").hidden = now.moves.length > 0;
   if (focused) at("moves").querySelector(`[data-ply="${focused}"]`)?.focus();
@@ -558,12 +714,15 @@ function showLog(now) {
     if (draw) {
       const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
       const out = draw.slots[draw.slot];
-      lines.push(`${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `${draw.by_hand ? "played" : "drew"} ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads` : "found it empty"}`);
+      lines.push(
+        `${nameOf(now, draw.role)} opened box ${draw.box.position}${draw.refilled ? ", filled it afresh" : ""} and ${out ? `${draw.by_hand ? "played" : "drew"} ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads` : "found it empty"}`,
+      );
     }
     if (move) lines.push(`${ply + 1}. ${move.role} ${move.name}`);
   }
   if (now.status === "finished") lines.push(outcomeWords(now));
-  for (const change of now.learning?.changes ?? []) lines.push(`Box ${change.box}, bead ${change.mark}: ${figure(change.before)} → ${figure(change.after)}`);
+  for (const change of now.learning?.changes ?? [])
+    lines.push(`Box ${change.box}, bead ${change.mark}: ${figure(change.before)} → ${figure(change.after)}`);
   at("log").replaceChildren(...lines.map((line) => html("li", {}, line)));
 }
 

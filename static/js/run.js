@@ -17,7 +17,11 @@ let pace = null;
 let toldQuarter = Math.floor((4 * run.games_done) / run.games);
 let heard = { games: run.games_done, when: performance.now() };
 
-const curve = new Curve(document.getElementById("curve"), { x: "games of this run", y: "of 100 games", label: "How the machine got better" });
+const curve = new Curve(document.getElementById("curve"), {
+  x: "games of this run",
+  y: "of 100 games",
+  label: "How the machine got better",
+});
 
 /** Takes one frame of the run's socket; the socket calls it, and so may a test. */
 export function receive({ type, data }) {
@@ -58,8 +62,18 @@ function progress() {
   const took = run.started_at && run.finished_at ? (new Date(run.finished_at) - new Date(run.started_at)) / 1000 : null;
   const speed = isOver ? took && run.games_done / took : pace;
   at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
-  at("left").textContent = isOver || !pace ? (took === null ? "" : `took ${duration(took)}`) : `${duration((run.games - run.games_done) / pace)} to go`;
-  for (const [key, word] of [["wins", "won"], ["draws", "drawn"], ["losses", "lost"]]) at(key).textContent = `${figure(run[key])} ${word}`;
+  at("left").textContent =
+    isOver || !pace
+      ? took === null
+        ? ""
+        : `took ${duration(took)}`
+      : `${duration((run.games - run.games_done) / pace)} to go`;
+  for (const [key, word] of [
+    ["wins", "won"],
+    ["draws", "drawn"],
+    ["losses", "lost"],
+  ])
+    at(key).textContent = `${figure(run[key])} ${word}`;
   const quarter = Math.floor((4 * run.games_done) / run.games);
   if (quarter > toldQuarter && !isOver) at("told").textContent = `${25 * quarter} % of the games are played.`;
   toldQuarter = quarter;
@@ -90,14 +104,21 @@ function draw() {
   const against = opponent.value;
   const xs = points.map(({ games }) => games);
   const lines = RESULTS.map((result, n) => ({
-    name: `${RESULT_WORDS[result]}, ${how()}`, colour: result, dash: dash(n), values: points.map(({ strength }) => strength[against][result]),
+    name: `${RESULT_WORDS[result]}, ${how()}`,
+    colour: result,
+    dash: dash(n),
+    values: points.map(({ strength }) => strength[against][result]),
   }));
   if (inTraining.checked) {
     for (const result of RESULTS) {
       const sample = sampled(points, result);
       lines.push({
-        name: `${RESULT_WORDS[result]} in training, sampled`, colour: result, isSampled: true,
-        values: sample.map((s) => s && s.value), low: sample.map((s) => s && s.low), high: sample.map((s) => s && s.high),
+        name: `${RESULT_WORDS[result]} in training, sampled`,
+        colour: result,
+        isSampled: true,
+        values: sample.map((s) => s && s.value),
+        low: sample.map((s) => s && s.low),
+        high: sample.map((s) => s && s.high),
       });
     }
   }
@@ -107,17 +128,53 @@ function draw() {
 
 function table(against) {
   const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(points, result)]));
-  const heads = ["Games", ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`), ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`)];
+  const heads = [
+    "Games",
+    ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`),
+    ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`),
+  ];
   document.getElementById("points").replaceChildren(
-    html("caption", {}, `${how() === "exact" ? "Exact" : "Tried out"} against ${AGAINST[against]}; in training: the games since the line above, with their 95 % interval`),
-    html("thead", {}, html("tr", {}, heads.map((head) => html("th", { scope: "col", class: "figure" }, head)))),
-    html("tbody", {}, points.map((point, row) => html("tr", {},
-      html("th", { scope: "row", class: "figure" }, figure(point.games)),
-      RESULTS.map((r) => html("td", { class: "figure", title: String(point.strength[against][r]) }, share(point.strength[against][r]))),
-      RESULTS.map((r) => {
-        const s = samples[r][row];
-        return html("td", { class: "figure" }, s ? `${share(s.value)} (${share(s.low)} to ${share(s.high)})` : "\u2013");
-      })))));
+    html(
+      "caption",
+      {},
+      `${how() === "exact" ? "Exact" : "Tried out"} against ${AGAINST[against]}; in training: the games since the line above, with their 95 % interval`,
+    ),
+    html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        heads.map((head) => html("th", { scope: "col", class: "figure" }, head)),
+      ),
+    ),
+    html(
+      "tbody",
+      {},
+      points.map((point, row) =>
+        html(
+          "tr",
+          {},
+          html("th", { scope: "row", class: "figure" }, figure(point.games)),
+          RESULTS.map((r) =>
+            html(
+              "td",
+              { class: "figure", title: String(point.strength[against][r]) },
+              share(point.strength[against][r]),
+            ),
+          ),
+          RESULTS.map((r) => {
+            const s = samples[r][row];
+            return html(
+              "td",
+              { class: "figure" },
+              s ? `${share(s.value)} (${share(s.low)} to ${share(s.high)})` : "\u2013",
+            );
+          }),
+        ),
+      ),
+    ),
+  );
 }
 
 function duration(seconds) {
@@ -129,8 +186,11 @@ function duration(seconds) {
 opponent.addEventListener("change", draw);
 inTraining.addEventListener("change", draw);
 stretch.addEventListener("change", draw);
-document.getElementById("png").addEventListener("click", () =>
-  curve.png(`training-run-${run.id}.png`, `${title}, against ${AGAINST[opponent.value]}`));
+document
+  .getElementById("png")
+  .addEventListener("click", () =>
+    curve.png(`training-run-${run.id}.png`, `${title}, against ${AGAINST[opponent.value]}`),
+  );
 document.getElementById("cancel").addEventListener("submit", () => {
   document.querySelector("#cancel button").disabled = true;
 });

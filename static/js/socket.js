@@ -34,7 +34,8 @@ export class Socket {
     const frame = JSON.stringify({ type, data });
     if (socket.readyState === WebSocket.OPEN) socket.send(frame);
     // Who clicks in the first moment of a page need not wait for its connection, nor hear of it.
-    else if (socket.readyState === WebSocket.CONNECTING && !this.failures) socket.addEventListener("open", () => socket.send(frame));
+    else if (socket.readyState === WebSocket.CONNECTING && !this.failures)
+      socket.addEventListener("open", () => socket.send(frame));
     else return false;
     return true;
   }

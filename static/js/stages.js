@@ -20,7 +20,8 @@ more.addEventListener("click", () => {
   const copy = blank.content.cloneNode(true);
   for (const part of copy.querySelectorAll("[name], [id], [for]")) {
     for (const name of ["name", "id", "for"]) {
-      if (part.hasAttribute(name)) part.setAttribute(name, part.getAttribute(name).replace("__prefix__", list.children.length));
+      if (part.hasAttribute(name))
+        part.setAttribute(name, part.getAttribute(name).replace("__prefix__", list.children.length));
     }
   }
   list.append(copy);

@@ -5,7 +5,9 @@
   let kept = null;
   try {
     kept = localStorage.getItem("theme");
-  } catch { /* storage is off: follow the system */ }
+  } catch {
+    /* storage is off: follow the system */
+  }
   if (kept === "light" || kept === "dark") root.dataset.theme = kept;
   root.classList.add("has-js");
 
@@ -20,7 +22,9 @@
       root.dataset.theme = isDark() ? "light" : "dark";
       try {
         localStorage.setItem("theme", root.dataset.theme);
-      } catch { /* it lasts for this page only */ }
+      } catch {
+        /* it lasts for this page only */
+      }
       name();
     });
   });

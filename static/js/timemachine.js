@@ -60,8 +60,14 @@ export class TimeMachine {
     const { number, first, last, parts } = this;
     parts.back.disabled = number <= first;
     parts.on.disabled = number >= last;
-    const when = last === first ? "Nothing has been learnt yet." : number === last ? `Now, after lesson ${figure(last - first)} of ${figure(last - first)}.`
-      : number === first ? "At the very start: every box as it was laid out." : `After lesson ${figure(number - first)} of ${figure(last - first)}.`;
+    const when =
+      last === first
+        ? "Nothing has been learnt yet."
+        : number === last
+          ? `Now, after lesson ${figure(last - first)} of ${figure(last - first)}.`
+          : number === first
+            ? "At the very start: every box as it was laid out."
+            : `After lesson ${figure(number - first)} of ${figure(last - first)}.`;
     parts.words.textContent = lesson && number !== first ? `${when} ${lesson.sentence}` : when;
     parts.slider.setAttribute("aria-valuetext", when);
   }

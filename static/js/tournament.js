@@ -7,13 +7,28 @@ import { figure } from "./words.js";
 const page = document.querySelector("[data-tournament]");
 const roles = pageData("roles");
 const place = (id) => document.getElementById(id);
-const WORDS = { queued: "waiting", running: "running", finished: "finished", cancelled: "called off", failed: "failed" };
+const WORDS = {
+  queued: "waiting",
+  running: "running",
+  finished: "finished",
+  cancelled: "called off",
+  failed: "failed",
+};
 let shown = -1;
 let status = null;
 
 const points = (value) => value.toLocaleString("en-GB", { maximumFractionDigits: 1 });
 const percent = (share) => (100 * share).toFixed(1);
-const head = (...names) => html("thead", {}, html("tr", {}, names.map((name) => html("th", { scope: "col", class: "figure" }, name))));
+const head = (...names) =>
+  html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      names.map((name) => html("th", { scope: "col", class: "figure" }, name)),
+    ),
+  );
 const number = (text, attributes = {}) => html("td", { class: "figure", ...attributes }, text);
 
 /** Takes one frame of the socket. */
@@ -56,18 +71,21 @@ function named(entry) {
 }
 
 function standings(state, names) {
-  const rows = state.standings.map((row) => html(
-    "tr", {},
-    number(row.games ? `${row.place}.` : "–"),
-    html("th", { scope: "row" }, named(names.get(row.entry))),
-    number(row.games ? html("b", {}, `${percent(row.score)} %`) : "–"),
-    number(row.games && row.expected !== null ? `${percent(row.expected / row.games)} %` : "–"),
-    number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`),
-    number(figure(row.games)),
-    number(figure(row.wins)),
-    number(figure(row.draws)),
-    number(figure(row.losses)),
-  ));
+  const rows = state.standings.map((row) =>
+    html(
+      "tr",
+      {},
+      number(row.games ? `${row.place}.` : "–"),
+      html("th", { scope: "row" }, named(names.get(row.entry))),
+      number(row.games ? html("b", {}, `${percent(row.score)} %`) : "–"),
+      number(row.games && row.expected !== null ? `${percent(row.expected / row.games)} %` : "–"),
+      number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`),
+      number(figure(row.games)),
+      number(figure(row.wins)),
+      number(figure(row.draws)),
+      number(figure(row.losses)),
+    ),
+  );
   const columns = head("", "Player", "score", "exact", "rating", "games", "won", "drawn", "lost");
   columns.querySelectorAll("th")[1].classList.remove("figure");
   columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "place"));
@@ -78,24 +96,30 @@ function cross(state, names) {
   const order = state.crosstable.map((row) => row.entry);
   const columns = head("", ...order.map((_, index) => String(index + 1)));
   columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "player"));
-  order.forEach((entry, index) => columns.querySelectorAll("th")[index + 1].append(
-    html("span", { class: "visually-hidden" }, ` ${names.get(entry).name}`),
-  ));
+  order.forEach((entry, index) =>
+    columns
+      .querySelectorAll("th")
+      [index + 1].append(html("span", { class: "visually-hidden" }, ` ${names.get(entry).name}`)),
+  );
   const rows = state.crosstable.map((row, index) => {
     const against = new Map(row.against.map((cell) => [cell.entry, cell]));
     return html(
-      "tr", {},
+      "tr",
+      {},
       html("th", { scope: "row" }, html("span", { class: "soft" }, `${index + 1} `), names.get(row.entry).name),
       order.map((other) => {
-        if (other === row.entry) return html("td", { class: "cross-self" }, html("span", { class: "visually-hidden" }, "itself"));
+        if (other === row.entry)
+          return html("td", { class: "cross-self" }, html("span", { class: "visually-hidden" }, "itself"));
         const cell = against.get(other);
         if (!cell) return number("·", { class: "figure cross-none" });
         const share = cell.points / cell.games;
         const isExact = cell.expected !== null;
         const told = `${points(cell.points)} of ${figure(cell.games)} points${isExact ? `; exactly ${points(cell.expected)}` : ""}`;
         return html(
-          "td", { class: `figure share-${Math.min(4, Math.floor(share * 5))}`, title: told },
-          percent(share), isExact ? html("small", {}, percent(cell.expected / cell.games)) : null,
+          "td",
+          { class: `figure share-${Math.min(4, Math.floor(share * 5))}`, title: told },
+          percent(share),
+          isExact ? html("small", {}, percent(cell.expected / cell.games)) : null,
         );
       }),
     );
@@ -109,16 +133,28 @@ function pairings(state, names) {
     const games = pairing.first_wins + pairing.draws + pairing.second_wins;
     const [win, even, loss] = pairing.expected ?? [];
     return html(
-      "tr", {},
+      "tr",
+      {},
       rounds ? number(figure(pairing.round)) : null,
       html("th", { scope: "row" }, names.get(pairing.first).name),
       html("td", {}, names.get(pairing.second).name),
-      number(games ? `${figure(pairing.first_wins)} / ${figure(pairing.draws)} / ${figure(pairing.second_wins)}` : WORDS[pairing.status]),
+      number(
+        games
+          ? `${figure(pairing.first_wins)} / ${figure(pairing.draws)} / ${figure(pairing.second_wins)}`
+          : WORDS[pairing.status],
+      ),
       number(pairing.expected ? `${percent(win)} / ${percent(even)} / ${percent(loss)} %` : "–"),
     );
   });
-  const columns = head(...(rounds ? ["round"] : []), `${roles[0]} (first)`, `${roles[1]} (second)`, "won / drawn / lost", "exactly");
-  for (const th of [...columns.querySelectorAll("th")].slice(rounds ? 1 : 0, rounds ? 3 : 2)) th.classList.remove("figure");
+  const columns = head(
+    ...(rounds ? ["round"] : []),
+    `${roles[0]} (first)`,
+    `${roles[1]} (second)`,
+    "won / drawn / lost",
+    "exactly",
+  );
+  for (const th of [...columns.querySelectorAll("th")].slice(rounds ? 1 : 0, rounds ? 3 : 2))
+    th.classList.remove("figure");
   place("pairings").replaceChildren(columns, html("tbody", {}, rows));
 }
 

@@ -17,36 +17,88 @@ export function showValues(now, section) {
   section.hidden = !seat;
   if (!seat) return;
   const { machine } = seat;
-  section.querySelector("[data-values=words]").textContent = words(seat, thought, plies.some(({ role }) => role === seat.role));
+  section.querySelector("[data-values=words]").textContent = words(
+    seat,
+    thought,
+    plies.some(({ role }) => role === seat.role),
+  );
   section.querySelector("[data-values=thought]").replaceChildren(...(thought ? [thoughtTable(thought)] : []));
-  section.querySelector("[data-values=changes]").replaceChildren(...(changes.length ? [changesTable(changes, now.moves)] : []));
+  section
+    .querySelector("[data-values=changes]")
+    .replaceChildren(...(changes.length ? [changesTable(changes, now.moves)] : []));
   section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
 function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
   // The last decision is another machine's, which is not to be seen.
   if (!thought && hasMoved) return `What ${machine.name} thinks is told after its own moves.`;
-  if (!thought) return `${machine.name} has not moved yet. It will play the greatest sum of what it has learnt and the outlook after the move.`;
+  if (!thought)
+    return `${machine.name} has not moved yet. It will play the greatest sum of what it has learnt and the outlook after the move.`;
   const played = thought.candidates.find((one) => one.chosen);
   if (isTakenOver) return `${name} played ${played.name} for it, out of ${thought.n_candidates} moves.`;
-  if (thought.explored) return `It tried something: ${played.name}. It does so in ${percent(thought.epsilon)} of its moves.`;
+  if (thought.explored)
+    return `It tried something: ${played.name}. It does so in ${percent(thought.epsilon)} of its moves.`;
   return `It played ${played.name}, out of ${thought.n_candidates} moves.`;
 }
 
 function thoughtTable(thought) {
-  return html("table", { class: "figure exact" },
+  return html(
+    "table",
+    { class: "figure exact" },
     html("caption", {}, "What it thought of its last move, the best first"),
-    html("thead", {}, html("tr", {}, ...["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"].map((name) => html("th", { scope: "col" }, name)))),
-    html("tbody", {}, ...thought.candidates.map((one) => html("tr", {},
-      html("th", { scope: "row" }, one.name, one.chosen ? html("span", { class: "tag" }, "played") : null),
-      cell(digits(one.value, 4)), cell(digits(one.outlook, 3)), cell(digits(one.total, 4))))));
+    html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        ...["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"].map((name) => html("th", { scope: "col" }, name)),
+      ),
+    ),
+    html(
+      "tbody",
+      {},
+      ...thought.candidates.map((one) =>
+        html(
+          "tr",
+          {},
+          html("th", { scope: "row" }, one.name, one.chosen ? html("span", { class: "tag" }, "played") : null),
+          cell(digits(one.value, 4)),
+          cell(digits(one.outlook, 3)),
+          cell(digits(one.total, 4)),
+        ),
+      ),
+    ),
+  );
 }
 
 function changesTable(changes, moves) {
-  return html("details", {}, html("summary", {}, "Every value that changed"),
-    html("table", { class: "figure exact" },
+  return html(
+    "details",
+    {},
+    html("summary", {}, "Every value that changed"),
+    html(
+      "table",
+      { class: "figure exact" },
       html("caption", {}, "What the game taught"),
-      html("thead", {}, html("tr", {}, ...["Move", "Before", "After"].map((name) => html("th", { scope: "col" }, name)))),
-      html("tbody", {}, ...changes.map((one) => html("tr", {},
-        html("th", { scope: "row" }, `${one.ply + 1}. ${moves[one.ply]?.name ?? one.name}`), cell(digits(one.before, 4)), cell(digits(one.after, 4)))))));
+      html(
+        "thead",
+        {},
+        html("tr", {}, ...["Move", "Before", "After"].map((name) => html("th", { scope: "col" }, name))),
+      ),
+      html(
+        "tbody",
+        {},
+        ...changes.map((one) =>
+          html(
+            "tr",
+            {},
+            html("th", { scope: "row" }, `${one.ply + 1}. ${moves[one.ply]?.name ?? one.name}`),
+            cell(digits(one.before, 4)),
+            cell(digits(one.after, 4)),
+          ),
+        ),
+      ),
+    ),
+  );
 }

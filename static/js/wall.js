@@ -43,20 +43,34 @@ export class Wall {
     this.extra = boxes.length <= WHOLE ? Infinity : EXTRA;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
-    const byMove = shelf ? new Map([[0, boxes.keys()]]) : Map.groupBy ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number) : groups(boxes);
-    this.shelves = [...byMove].sort(([a], [b]) => a - b).map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
+    const byMove = shelf
+      ? new Map([[0, boxes.keys()]])
+      : Map.groupBy
+        ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number)
+        : groups(boxes);
+    this.shelves = [...byMove]
+      .sort(([a], [b]) => a - b)
+      .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
     root.replaceChildren(...this.shelves.flatMap(({ title: heading, list }) => [heading, list]), this.peek);
     this.life = new AbortController();
     const { signal } = this.life;
     root.addEventListener("keydown", (event) => this.#key(event), { signal });
-    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#look(event.target.closest(".wall-box")), { signal });
+    root.addEventListener(
+      "pointerover",
+      (event) => event.pointerType !== "touch" && this.#look(event.target.closest(".wall-box")),
+      { signal },
+    );
     root.addEventListener("pointerleave", () => this.#look(null), { signal });
-    root.addEventListener("focusin", (event) => {
-      const link = event.target.closest(".wall-box");
-      if (!link) return;
-      this.#activate(Number(link.dataset.at));
-      if (link.matches(":focus-visible")) this.#look(link);
-    }, { signal });
+    root.addEventListener(
+      "focusin",
+      (event) => {
+        const link = event.target.closest(".wall-box");
+        if (!link) return;
+        this.#activate(Number(link.dataset.at));
+        if (link.matches(":focus-visible")) this.#look(link);
+      },
+      { signal },
+    );
     root.addEventListener("focusout", () => this.#look(null), { signal });
     addEventListener("scroll", () => this.#later(), { passive: true, signal });
     const size = new ResizeObserver(() => {
@@ -111,7 +125,12 @@ export class Wall {
   #shelf(move, name, members) {
     return {
       members,
-      title: html("h3", { class: "wall-row-title", id: `shelf-${move}` }, name, html("span", { class: "soft" }, count(members.length, "box", "boxes"))),
+      title: html(
+        "h3",
+        { class: "wall-row-title", id: `shelf-${move}` },
+        name,
+        html("span", { class: "soft" }, count(members.length, "box", "boxes")),
+      ),
       list: html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` }),
     };
   }
@@ -159,7 +178,8 @@ export class Wall {
         shelf.hung.delete(row);
       }
       for (let row = from; row <= to; row += 1) {
-        if (!shelf.hung.has(row)) missing.push({ shelf, row, far: Math.abs(top + (row + 0.5) * this.step.y - innerHeight / 2) });
+        if (!shelf.hung.has(row))
+          missing.push({ shelf, row, far: Math.abs(top + (row + 0.5) * this.step.y - innerHeight / 2) });
       }
     }
     missing.sort((a, b) => a.far - b.far);
@@ -174,14 +194,22 @@ export class Wall {
   #hang(shelf, row) {
     if (shelf.hung.has(row)) return;
     const first = row * this.columns;
-    const items = shelf.members.slice(first, first + this.columns).map((at, column) => this.#item(shelf, at, first + column, row, column));
+    const items = shelf.members
+      .slice(first, first + this.columns)
+      .map((at, column) => this.#item(shelf, at, first + column, row, column));
     inOrder(shelf.list, items, row);
     shelf.hung.set(row, items);
   }
 
   #item(shelf, at, place, row, column) {
     const box = this.boxes[at];
-    const link = html("a", { class: "wall-box", href: box.url, "data-at": at, "data-position": box.position, tabindex: at === this.active ? 0 : -1 });
+    const link = html("a", {
+      class: "wall-box",
+      href: box.url,
+      "data-at": at,
+      "data-position": box.position,
+      tabindex: at === this.active ? 0 : -1,
+    });
     const item = html("li", { "aria-setsize": shelf.members.length, "aria-posinset": place + 1 }, link);
     item.style.left = `${Math.round(column * this.step.x)}px`;
     item.style.top = `${row * this.step.y}px`;
@@ -212,7 +240,11 @@ export class Wall {
   /** The empty board, to be copied for every box. */
   #blank() {
     const { columns, rows } = this.layout;
-    const picture = svg("svg", { viewBox: `0 0 ${100 * columns} ${100 * rows}`, "aria-hidden": "true" }, svg("path", { class: "wall-grid", d: this.grid }));
+    const picture = svg(
+      "svg",
+      { viewBox: `0 0 ${100 * columns} ${100 * rows}`, "aria-hidden": "true" },
+      svg("path", { class: "wall-grid", d: this.grid }),
+    );
     // Strokes are so many pixels wide whatever the board: units of the picture to one pixel.
     picture.style.setProperty("--unit", (100 * Math.max(columns, rows)) / LABEL);
     return picture;
@@ -228,7 +260,8 @@ export class Wall {
       const [x, y] = [100 * this.centres[cell].x, 100 * this.centres[cell].y];
       if (piece === "X") paths[0] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
       else if (piece === "O") paths[1] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
-      else if (this.layout.roles.includes(piece)) men[this.layout.roles.indexOf(piece)] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
+      else if (this.layout.roles.includes(piece))
+        men[this.layout.roles.indexOf(piece)] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
       else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
     return [
@@ -244,13 +277,23 @@ export class Wall {
     if (!link) return;
     const box = this.boxes[Number(link.dataset.at)];
     const isLast = this.drawn?.position === box.position;
-    this.peek.replaceChildren(matchbox(this.layout, {
-      ...box, board: box.board, slots: withBeads(box), slot: isLast ? this.drawn.slot : null, title: this.title,
-    }), html("p", {}, boxWords(box, isLast ? box.slots[this.drawn.slot] : null)));
+    this.peek.replaceChildren(
+      matchbox(this.layout, {
+        ...box,
+        board: box.board,
+        slots: withBeads(box),
+        slot: isLast ? this.drawn.slot : null,
+        title: this.title,
+      }),
+      html("p", {}, boxWords(box, isLast ? box.slots[this.drawn.slot] : null)),
+    );
     const wall = this.root.getBoundingClientRect();
     const here = link.getBoundingClientRect();
     const size = this.peek.getBoundingClientRect();
-    const x = Math.min(Math.max(0, here.left - wall.left + here.width / 2 - size.width / 2), Math.max(0, wall.width - size.width));
+    const x = Math.min(
+      Math.max(0, here.left - wall.left + here.width / 2 - size.width / 2),
+      Math.max(0, wall.width - size.width),
+    );
     const isAbove = here.top - size.height - 12 > 0 || here.top > innerHeight / 2;
     this.peek.style.left = `${x}px`;
     this.peek.style.top = `${isAbove ? here.top - wall.top - size.height - 10 : here.bottom - wall.top + 10}px`;
@@ -265,9 +308,16 @@ export class Wall {
   #key(event) {
     const link = event.target.closest(".wall-box");
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
-    const order = this.order ??= this.shelves.flatMap(({ members }) => members);
+    const order = (this.order ??= this.shelves.flatMap(({ members }) => members));
     const here = order.indexOf(this.active);
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns, ArrowDown: this.columns, Home: -here, End: order.length - 1 - here }[event.key];
+    const step = {
+      ArrowLeft: -1,
+      ArrowRight: 1,
+      ArrowUp: -this.columns,
+      ArrowDown: this.columns,
+      Home: -here,
+      End: order.length - 1 - here,
+    }[event.key];
     if (event.key === "Escape") this.#look(null);
     if (step === undefined) return;
     event.preventDefault();
@@ -311,10 +361,19 @@ export function boxWords(box, drawn) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
-  const often = !box.draws ? "at that time" : times ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}` : "not opened yet";
+  const often = !box.draws
+    ? "at that time"
+    : times
+      ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}`
+      : "not opened yet";
   const isAlike = box.beads.every((beads) => beads === box.beads[0]);
-  const likes = !total ? "no bead left" : isAlike ? "every move alike" : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
-  const visit = (box.visit ?? null) === null ? "" : ` A game against random play leads here with ${percent(box.visit)}.`;
+  const likes = !total
+    ? "no bead left"
+    : isAlike
+      ? "every move alike"
+      : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
+  const visit =
+    (box.visit ?? null) === null ? "" : ` A game against random play leads here with ${percent(box.visit)}.`;
   return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 

@@ -47,7 +47,15 @@ function problem(words) {
 function slots({ moves, box }) {
   const places = new Map();
   for (const move of moves.filter(({ slot }) => slot !== null)) {
-    const slot = places.get(move.slot) ?? { slot: move.slot, colour: move.colour, mark: move.mark, beads: move.beads, moves: [], names: [], probability: 0 };
+    const slot = places.get(move.slot) ?? {
+      slot: move.slot,
+      colour: move.colour,
+      mark: move.mark,
+      beads: move.beads,
+      moves: [],
+      names: [],
+      probability: 0,
+    };
     slot.moves.push(move.move);
     slot.names.push(move.name);
     slot.probability += move.probability;
@@ -59,7 +67,9 @@ function slots({ moves, box }) {
 function show() {
   const { why } = view;
   board.update({
-    board: view.board, beads: (why?.moves ?? []).filter(({ slot }) => slot !== null), ghost: view.role,
+    board: view.board,
+    beads: (why?.moves ?? []).filter(({ slot }) => slot !== null),
+    ghost: view.role,
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
   // What could not be read stays to be mended.
@@ -67,25 +77,89 @@ function show() {
   at("back").disabled = !trail.length;
   at("say").textContent = words();
   const places = why ? slots(why) : [];
-  at("matchbox").replaceChildren(places.length ? matchbox(layout, {
-    ...why.box, slots: places, slot: null, title, boardMoves: true, fit: why.symmetry, symmetry: why.symmetry,
-  }) : closedMatchbox(`A closed matchbox of ${title}`));
+  at("matchbox").replaceChildren(
+    places.length
+      ? matchbox(layout, {
+          ...why.box,
+          slots: places,
+          slot: null,
+          title,
+          boardMoves: true,
+          fit: why.symmetry,
+          symmetry: why.symmetry,
+        })
+      : closedMatchbox(`A closed matchbox of ${title}`),
+  );
   const isTurned = why && places.length && (why.symmetry.quarter_turns || why.symmetry.mirrored);
-  at("turned").replaceChildren(...(why?.box ? [
-    isTurned ? `The printed box is turned to fit: ${why.symmetry.name}. ` : "The box lies as it is printed. ",
-    why.visit === undefined || why.visit === null ? "" : html("span", { title: `probability ${why.visit}` }, `A game against random play opens it with ${percent(why.visit)}. `),
-    html("a", { href: why.box.url }, "Its whole life"),
-  ] : []));
+  at("turned").replaceChildren(
+    ...(why?.box
+      ? [
+          isTurned ? `The printed box is turned to fit: ${why.symmetry.name}. ` : "The box lies as it is printed. ",
+          why.visit === undefined || why.visit === null
+            ? ""
+            : html(
+                "span",
+                { title: `probability ${why.visit}` },
+                `A game against random play opens it with ${percent(why.visit)}. `,
+              ),
+          html("a", { href: why.box.url }, "Its whole life"),
+        ]
+      : []),
+  );
   const rows = why ? why.moves : view.moves;
   at("odds").replaceChildren(
-    html("caption", {}, why ? `What ${title} would play; squares with the same bead share it` : view.moves.length ? "The moves that are allowed" : "No move is left"),
-    rows.length ? html("thead", {}, html("tr", {}, ["Bead", "Move", "Beads", "Chance"].map((head, n) => html("th", { scope: "col", class: n > 1 ? "figure" : null }, head)), why ? html("th", { scope: "col", class: "figure exactly" }, "Exactly") : null)) : "",
-    html("tbody", {}, rows.map((move) => html("tr", {},
-      html("td", {}, move.mark ? beadPicture(move) : null, move.mark ? html("span", { class: "visually-hidden" }, `bead ${move.mark}`) : null),
-      html("th", { scope: "row" }, sentence(move.name)),
-      html("td", { class: "figure" }, move.beads === undefined || move.beads === null ? "\u2013" : figure(move.beads)),
-      html("td", { class: "figure", title: move.probability === undefined ? null : `probability ${move.probability}` }, move.probability === undefined ? "\u2013" : tenths(move.probability)),
-      why ? html("td", { class: "figure exactly" }, move.probability.toFixed(6)) : null))));
+    html(
+      "caption",
+      {},
+      why
+        ? `What ${title} would play; squares with the same bead share it`
+        : view.moves.length
+          ? "The moves that are allowed"
+          : "No move is left",
+    ),
+    rows.length
+      ? html(
+          "thead",
+          {},
+          html(
+            "tr",
+            {},
+            ["Bead", "Move", "Beads", "Chance"].map((head, n) =>
+              html("th", { scope: "col", class: n > 1 ? "figure" : null }, head),
+            ),
+            why ? html("th", { scope: "col", class: "figure exactly" }, "Exactly") : null,
+          ),
+        )
+      : "",
+    html(
+      "tbody",
+      {},
+      rows.map((move) =>
+        html(
+          "tr",
+          {},
+          html(
+            "td",
+            {},
+            move.mark ? beadPicture(move) : null,
+            move.mark ? html("span", { class: "visually-hidden" }, `bead ${move.mark}`) : null,
+          ),
+          html("th", { scope: "row" }, sentence(move.name)),
+          html(
+            "td",
+            { class: "figure" },
+            move.beads === undefined || move.beads === null ? "\u2013" : figure(move.beads),
+          ),
+          html(
+            "td",
+            { class: "figure", title: move.probability === undefined ? null : `probability ${move.probability}` },
+            move.probability === undefined ? "\u2013" : tenths(move.probability),
+          ),
+          why ? html("td", { class: "figure exactly" }, move.probability.toFixed(6)) : null,
+        ),
+      ),
+    ),
+  );
 }
 
 function words() {
@@ -98,7 +172,8 @@ function words() {
   const kinds = slots(why);
   const best = kinds.reduce((a, b) => (b.probability > a.probability ? b : a));
   const isAlike = kinds.every(({ probability }) => Math.abs(probability - best.probability) < 1e-12);
-  return isAlike ? `${title} is to move, and every bead is as likely as the others.`
+  return isAlike
+    ? `${title} is to move, and every bead is as likely as the others.`
     : `${title} is to move. Most likely, ${percent(best.probability)}: bead ${best.mark}, ${either(best.names)}.`;
 }
 
