@@ -32,17 +32,10 @@ export class Board {
     this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
     this.active = 0;
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
-    this.svg = svg(
-      "svg",
-      { class: "board", role: "grid", "aria-label": "Board" },
-      (this.ground = svg(
-        "g",
-        { role: "presentation" },
-        this.#rows(),
-        svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" }),
-        (this.threads = svg("g", { class: "threads", "aria-hidden": "true" })),
-      )),
-    );
+    this.threads = svg("g", { class: "threads", "aria-hidden": "true" });
+    const lines = svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" });
+    this.ground = svg("g", { role: "presentation" }, this.#rows(), lines, this.threads);
+    this.svg = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
     root.replaceChildren(this.svg);
     this.#stand();

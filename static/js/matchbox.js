@@ -17,6 +17,12 @@ const SLIDE_MS = 140;
 
 let drawn = 0;
 
+/** Names what a picture defines, so that two on a page do not mix theirs. */
+function newId() {
+  drawn += 1;
+  return `mb${drawn}`;
+}
+
 /**
  * An open matchbox.
  *
@@ -28,7 +34,7 @@ let drawn = 0;
  */
 export function matchbox(layout, box) {
   const total = box.slots.reduce((sum, slot) => sum + slot.beads, 0);
-  const id = `mb${(drawn += 1)}`;
+  const id = newId();
   const drawer = svg(
     "g",
     { class: "drawer" },
@@ -60,7 +66,7 @@ export function matchbox(layout, box) {
 
 /** A closed matchbox: nothing has been drawn yet. */
 export function closedMatchbox(title = "MENACE") {
-  const id = `mb${(drawn += 1)}`;
+  const id = newId();
   return svg(
     "svg",
     { class: "matchbox is-closed", viewBox: "0 0 360 240", role: "img", "aria-label": "A closed matchbox" },
@@ -122,7 +128,9 @@ export async function roll(picture, opens) {
       ),
     );
   }
-  const skip = () => animations.forEach((animation) => animation.finish());
+  const skip = () => {
+    for (const animation of animations) animation.finish();
+  };
   document.addEventListener("pointerdown", skip, { once: true });
   await Promise.allSettled(animations.map((animation) => animation.finished));
   document.removeEventListener("pointerdown", skip);

@@ -4,8 +4,8 @@
  * The state is the truth; this page keeps nothing that the next state could not tell it again.
  */
 
-import { Board } from "./board.js";
 import { beadPicture } from "./beads.js";
+import { Board } from "./board.js";
 import { asOnBoard, cellsOf, piecePicture, pieceWords, rolePicture } from "./diagram.js";
 import { html, isStill, pageData } from "./dom.js";
 import { EngineView } from "./engine_view.js";
@@ -110,7 +110,7 @@ export function receive({ type, data }) {
 }
 
 /** Shows whether the connection stands; "lost" keeps the board and says so. */
-export function connection(status, wait_s) {
+export function connection(status) {
   const wasLost = !at("connection").hidden;
   at("connection").hidden = status === "open";
   at("connection").textContent = status === "open" ? "" : "The connection is gone. Your game is kept; trying again…";
@@ -652,7 +652,7 @@ function showLesson(now) {
 /** Two machines can go on by themselves, thousands of games: a training run, for whoever may train one of them. */
 function showTogether(now) {
   const pair = now.seats.map((seat) => seat.machine);
-  const learner = pair.find((machine) => machine && machine.learns && managed.has(machine.id));
+  const learner = pair.find((machine) => machine?.learns && managed.has(machine.id));
   const other = pair.find((machine) => machine !== learner);
   const isPair = pair.every(Boolean);
   at("together").hidden = !isPair || !(now.exhibition || learner);
@@ -706,7 +706,7 @@ function log(words) {
 function showLog(now) {
   const lines = [];
   const draws = new Map((now.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
-  const noted = (ply) => notes.filter(({ after }) => after === ply).forEach(({ words }) => lines.push(words));
+  const noted = (ply) => lines.push(...notes.filter(({ after }) => after === ply).map(({ words }) => words));
   for (let ply = 0; ply <= now.moves.length; ply += 1) {
     noted(ply);
     const draw = draws.get(ply);

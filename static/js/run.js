@@ -1,6 +1,6 @@
 /** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
 
-import { AGAINST, Curve, RESULTS, RESULT_WORDS, dash, sampled, share } from "./curve.js";
+import { AGAINST, Curve, dash, RESULT_WORDS, RESULTS, sampled, share } from "./curve.js";
 import { html, pageData } from "./dom.js";
 import { Socket } from "./socket.js";
 import { figure } from "./words.js";
@@ -116,9 +116,9 @@ function draw() {
         name: `${RESULT_WORDS[result]} in training, sampled`,
         colour: result,
         isSampled: true,
-        values: sample.map((s) => s && s.value),
-        low: sample.map((s) => s && s.low),
-        high: sample.map((s) => s && s.high),
+        values: sample.map((s) => s?.value ?? null),
+        low: sample.map((s) => s?.low ?? null),
+        high: sample.map((s) => s?.high ?? null),
       });
     }
   }

@@ -12,7 +12,7 @@ export class Socket {
   /**
    * @param {string} path path of the socket on this host
    * @param {(frame: {type: string, data: object}) => void} onFrame
-   * @param {(status: "open"|"lost", wait_s: number) => void} onStatus
+   * @param {(status: "open"|"lost") => void} onStatus
    */
   constructor(path, onFrame, onStatus) {
     this.url = new URL(path, location.href);
@@ -53,7 +53,7 @@ export class Socket {
     const socket = new WebSocket(this.url);
     this.socket = socket;
     this.heard = Date.now();
-    socket.addEventListener("open", () => this.onStatus("open", 0));
+    socket.addEventListener("open", () => this.onStatus("open"));
     socket.addEventListener("message", ({ data }) => {
       this.heard = Date.now();
       this.failures = 0;
@@ -72,7 +72,7 @@ export class Socket {
     const wait = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures) * (0.8 + 0.4 * Math.random());
     this.failures += 1;
     this.timer = setTimeout(() => this.#open(), wait);
-    this.onStatus("lost", wait / 1000);
+    this.onStatus("lost");
   }
 
   #retryNow() {

@@ -96,11 +96,10 @@ function cross(state, names) {
   const order = state.crosstable.map((row) => row.entry);
   const columns = head("", ...order.map((_, index) => String(index + 1)));
   columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "player"));
-  order.forEach((entry, index) =>
-    columns
-      .querySelectorAll("th")
-      [index + 1].append(html("span", { class: "visually-hidden" }, ` ${names.get(entry).name}`)),
-  );
+  for (const [index, entry] of order.entries()) {
+    const heading = columns.querySelectorAll("th")[index + 1];
+    heading.append(html("span", { class: "visually-hidden" }, ` ${names.get(entry).name}`));
+  }
   const rows = state.crosstable.map((row, index) => {
     const against = new Map(row.against.map((cell) => [cell.entry, cell]));
     return html(

@@ -308,7 +308,8 @@ export class Wall {
   #key(event) {
     const link = event.target.closest(".wall-box");
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
-    const order = (this.order ??= this.shelves.flatMap(({ members }) => members));
+    this.order ??= this.shelves.flatMap(({ members }) => members);
+    const { order } = this;
     const here = order.indexOf(this.active);
     const step = {
       ArrowLeft: -1,
@@ -384,6 +385,6 @@ export function withBeads(box) {
 
 function groups(boxes) {
   const byMove = new Map();
-  boxes.forEach((box, at) => byMove.set(box.move_number, [...(byMove.get(box.move_number) ?? []), at]));
+  for (const [at, box] of boxes.entries()) byMove.set(box.move_number, [...(byMove.get(box.move_number) ?? []), at]);
   return byMove;
 }
