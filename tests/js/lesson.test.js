@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { reason } from "../../static/js/lesson.js";
+
+const CHANGE = { slot: 2, mark: "C", name: "top right", delta: -1, before: 3, after: 2, refill: false };
+const DRAW = { slot: 2, box: { move_number: 2 }, by_hand: false };
+
+test("the reason says what was drawn, how the game ended and what became of the beads", () => {
+  assert.equal(
+    reason(CHANGE, DRAW, "loss"),
+    "It drew C (top right) from its second box and lost: one bead of that kind comes out, 3 become 2.",
+  );
+  assert.equal(
+    reason({ ...CHANGE, delta: 3, after: 6 }, DRAW, "win"),
+    "It drew C (top right) from its second box and won: three beads of that kind go in, 3 become 6.",
+  );
+});
+
+test("of two machines it is named which one learnt", () => {
+  assert.equal(
+    reason(CHANGE, DRAW, "draw", "MENACE"),
+    "C (top right) was drawn from MENACE's second box in a drawn game: one bead of that kind comes out, 3 become 2.",
+  );
+});
+
+test("a person's move in its seat was played, not drawn", () => {
+  assert.match(reason(CHANGE, { ...DRAW, by_hand: true }, "loss"), /^C \(top right\) was played from its second box/);
+});
+
+test("a bead that was not drawn, a bead that stays, and a box that was filled afresh", () => {
+  assert.match(reason({ ...CHANGE, slot: 1 }, DRAW, "win"), /^In its second box, bead C \(top right\) and won/);
+  assert.match(
+    reason({ ...CHANGE, delta: 0, after: 3 }, null, "win"),
+    /In this box.*nothing changes, it stays at 3\.$/,
+  );
+  assert.equal(
+    reason({ ...CHANGE, refill: true, delta: 4 }, DRAW, "loss"),
+    "The box was empty when it was needed, so it was filled afresh: four beads C (top right).",
+  );
+});
