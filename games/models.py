@@ -88,7 +88,7 @@ class Room(models.Model):
         return reverse("room", args=[self.code])
 
     @property
-    def rules(self) -> Game[Any, Any]:
+    def game_rules(self) -> Game[Any, Any]:
         """The rules of the room's game."""
         return game_get(self.game)
 

@@ -96,13 +96,13 @@ def swap_allowed(seats: list[Seat]) -> bool:
 
 def role_of(match: Match, side: int) -> str:
     """What the game calls a side: ``X``, ``O``."""
-    return match.room.rules.layout.roles[side]
+    return match.room.game_rules.layout.roles[side]
 
 
 def reason_of(match: Match) -> str:
     """Why the match ended, in words a child understands."""
     termination = match.termination
-    return MATCH_REASONS.get(termination) or match.room.rules.reasons[termination]
+    return MATCH_REASONS.get(termination) or match.room.game_rules.reasons[termination]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
     """
     match = match or match_latest(room)
     prefetch_related_objects([match], "plies")  # for automated players too, when they tell how they chose
-    game = room.rules
+    game = room.game_rules
     position = game.decode(match.position)
     seats, plies = list(match.seats.all()), list(match.plies.all())
     playing = match.status == MatchStatus.PLAYING
@@ -240,7 +240,7 @@ def room_positions(code: str, after: int = -1) -> dict[str, Any]:
         room = room_get(code)
         match = room.matches.order_by("-number")[0]
         moves = list(match.plies.values_list("move", flat=True))
-    return {"number": match.number, "positions": [one for one in _boards(room.rules, moves) if one["ply"] > after]}
+    return {"number": match.number, "positions": [one for one in _boards(room.game_rules, moves) if one["ply"] > after]}
 
 
 def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[dict[str, Any]]:

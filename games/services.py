@@ -323,7 +323,7 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
     # Before the turn: of a move sent twice the second is stale, and saying "not your turn" would puzzle.
     if ply is not None and ply != match.n_plies:
         raise exceptions.StalePlyError
-    game = room.rules
+    game = room.game_rules
     position = game.decode(match.position)
     if game.side_to_move(position) != seat.side:
         raise exceptions.NotYourTurnError
@@ -376,7 +376,7 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
         raise exceptions.StalePlyError
     if match.answer_by is not None and not _is_overdue(match):
         return room_state(room, match).told(person.viewer)
-    _go_on(match, seats, room.rules.decode(match.position), [], most=plies)
+    _go_on(match, seats, room.game_rules.decode(match.position), [], most=plies)
     return _changed(room, match).told(person.viewer)
 
 
@@ -395,7 +395,7 @@ def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> Non
         return
     close_old_connections()  # there are few, and others play meanwhile
     match = seat.match
-    choice = PLAYERS[seat.player].choose(seat, match.room.rules.decode(match.position))
+    choice = PLAYERS[seat.player].choose(seat, match.room.game_rules.decode(match.position))
     _answer_store(match, choice, most)
 
 
@@ -406,7 +406,7 @@ def _answer_claim(match_id: int, answer_by: datetime) -> Seat | None:
     if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=by):
         return None
     match = Match.objects.select_related("room").get(pk=match_id)
-    game = match.room.rules
+    game = match.room.game_rules
     return seats_read(match)[game.side_to_move(game.decode(match.position))]
 
 
@@ -416,7 +416,7 @@ def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
     room, match, seats = _locked(asked.room.code)
     if match.pk != asked.pk or match.n_plies != asked.n_plies or match.answer_by is None:
         return
-    _go_on(match, seats, room.rules.decode(match.position), [], most=most, answer=choice)
+    _go_on(match, seats, room.game_rules.decode(match.position), [], most=most, answer=choice)
     _changed(room, match)
 
 
@@ -491,7 +491,7 @@ def room_enter(*, code: str, person: Person) -> Entered:
     with snapshot():
         room = room_get(code)
         match = match_latest(room)
-        roles = (room.rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
+        roles = (room.game_rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
         view = room_state(room, match).told(person.viewer)
         entered = Entered(room, next(roles, None), person.hosts(room), view)
     _remind(match)
@@ -545,7 +545,7 @@ def _seat_held(seats: list[Seat], person: Person, match: Match) -> Seat:
     held = [seat for seat in seats if person.holds(seat)]
     if not held:
         raise exceptions.NotAPlayerError
-    game = match.room.rules
+    game = match.room.game_rules
     to_move = game.side_to_move(game.decode(match.position))
     return next((seat for seat in held if seat.side == to_move), held[0])
 
@@ -585,13 +585,13 @@ def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
 def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> Match:
     """Store a new match with its seats; automated players sit, and move if it is their turn and not an exhibition."""
     asked = _asked(room, human_seats)
-    start = room.rules.initial_position()
+    start = room.game_rules.initial_position()
     waiting = room.opponent == HUMAN and len(human_seats) < 2
     match = Match.objects.create(
         room=room,
         number=number,
         status=MatchStatus.WAITING if waiting else MatchStatus.PLAYING,
-        position=room.rules.encode(start),
+        position=room.game_rules.encode(start),
     )
     seats = [Seat(match=match, side=side) for side in Side]
     sitting = [(seat, *asked[Side(seat.side)]) for seat in seats if seat.side in asked]
@@ -630,7 +630,7 @@ def _go_on(
         most: so many plies at most are played by automated seats.
         answer: what the seat that is to move, a slow player's, has thought of meanwhile.
     """
-    game = match.room.rules
+    game = match.room.game_rules
     outcome = game.outcome(position)
     match.answer_by = None
     for n_answers in itertools.count() if most is None else range(most):

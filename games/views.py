@@ -165,7 +165,7 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
         "is_host": entered.is_host,
         "state": entered.view,
         "managed": machines_managed(entered.room, request.user),
-        "game": game_view(entered.room.rules),
+        "game": game_view(entered.room.game_rules),
         "share_url": request.build_absolute_uri(entered.room.get_absolute_url()),
     }
     return render(request, "games/room.html", context)

@@ -13,7 +13,7 @@ from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
 from learning.access import machines_visible, row_id
-from learning.models import Box, ExperimentRun, Machine, RunStatus, Schedule, Tournament, TournamentFormat, TrainingRun
+from learning.models import Box, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TournamentFormat, TrainingRun
 
 
 class Sum(Func):
@@ -172,7 +172,7 @@ class RunFilter(django_filters.FilterSet):
     opponent = django_filters.CharFilter(
         method="against", max_length=80, help_text="A fixed opponent, or the id or slug of a machine."
     )
-    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+    status = django_filters.ChoiceFilter(choices=JobStatus.choices)
 
     class Meta:
         model = TrainingRun
@@ -214,7 +214,7 @@ class TournamentFilter(django_filters.FilterSet):
 
     game = django_filters.CharFilter(help_text="The slug of a game.")
     format = django_filters.ChoiceFilter(choices=TournamentFormat.choices)
-    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+    status = django_filters.ChoiceFilter(choices=JobStatus.choices)
     owner = django_filters.CharFilter(field_name="owner__username", help_text="The name of an account.")
 
     class Meta:
@@ -226,7 +226,7 @@ class ExperimentRunFilter(django_filters.FilterSet):
     """Runs of experiments by experiment and state."""
 
     experiment = django_filters.CharFilter(help_text="The slug of an experiment.")
-    status = django_filters.ChoiceFilter(choices=RunStatus.choices)
+    status = django_filters.ChoiceFilter(choices=JobStatus.choices)
 
     class Meta:
         model = ExperimentRun

@@ -14,7 +14,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from games.models import MatchStatus, Room
-from learning.models import ExperimentRun, Machine, RunStatus
+from learning.models import ExperimentRun, JobStatus, Machine
 from learning.storage.boxes import names_forget
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
@@ -90,7 +90,7 @@ def sweep() -> None:
     )
     names_forget(copies)
     copies.delete()
-    finished = ExperimentRun.objects.filter(status=RunStatus.FINISHED).order_by("experiment", "-finished_at", "-pk")
+    finished = ExperimentRun.objects.filter(status=JobStatus.FINISHED).order_by("experiment", "-finished_at", "-pk")
     newest = finished.distinct("experiment").values_list("pk", flat=True)
     old = Q(finished_at__lt=now - timedelta(days=KEEP_EXPERIMENTS_DAYS))
     ExperimentRun.objects.filter(old).exclude(pk__in=list(newest)).delete()

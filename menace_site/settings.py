@@ -373,7 +373,7 @@ SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
     # One name for the same choices under several fields.
     "ENUM_NAME_OVERRIDES": {
-        "RunStatusEnum": "learning.models.RunStatus",
+        "RunStatusEnum": "learning.models.JobStatus",
         "ExperimentEnum": "learning.serializers.experiments.EXPERIMENT_SLUGS",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

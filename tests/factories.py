@@ -16,7 +16,7 @@ from learning.core.machines.registry import HOUSE
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
-from learning.models import ExperimentRun, Job, Machine, RunStatus
+from learning.models import ExperimentRun, Job, JobStatus, Machine
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
@@ -77,7 +77,7 @@ def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = 
 def abandoned(*running: Job) -> None:
     """Have the leases of these jobs run out now, as they do by themselves when a worker has died."""
     for job in running:
-        left = type(job)._default_manager.filter(pk=job.pk, status=RunStatus.RUNNING)
+        left = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING)
         left.update(lease_until=timezone.now(), knocked_at=timezone.now() - timedelta(minutes=1))
 
 

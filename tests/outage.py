@@ -22,7 +22,7 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
 
-from learning.models import Pairing, RunStatus, TrainingRun
+from learning.models import JobStatus, Pairing, TrainingRun
 from menace_site import processes, servers
 from menace_site.celery import app
 from tests.factories import abandoned
@@ -105,7 +105,7 @@ class Outage:
     def reap(self) -> None:
         """Let the worker look for what was forgotten, as beat does every five seconds; no lease need run out for it."""
         abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
-        Pairing.objects.filter(status=RunStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
+        Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
         self.knock("learning.tasks.jobs_reap")
 
 

@@ -47,7 +47,7 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
             "game",
             "side",
             "preset",
-            "rule",
+            "rule_json",
             "owner",
             "copied_from",
         ),

@@ -11,8 +11,8 @@ from django.utils.html import format_html
 
 from games.admin import ReadOnly
 from learning.models import (
+    JobStatus,
     Pairing,
-    RunStatus,
     Tournament,
     TournamentEntry,
 )
@@ -73,7 +73,7 @@ class TournamentAdmin(ReadOnly, admin.ModelAdmin):
     @admin.action(description="Call the selected tournaments off", permissions=["hold"])
     def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
         """What has been played stays."""
-        going_on = list(queryset.filter(status=RunStatus.RUNNING).values_list("pk", flat=True))
+        going_on = list(queryset.filter(status=JobStatus.RUNNING).values_list("pk", flat=True))
         for tournament_id in going_on:
             services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament_id)
         self.message_user(request, f"{len(going_on)} were called off; the others were over.")

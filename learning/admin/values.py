@@ -96,7 +96,7 @@ class ValueAdmin(ReadOnly, admin.ModelAdmin):
         """The board of the entry, drawn."""
         board, move = entry_read(entry.key)
         position = Position(board, side_of(board[move.origin]))
-        return board_html(entry.machine.game, entry.machine.rules.encode(position))
+        return board_html(entry.machine.game, entry.machine.game_rules.encode(position))
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
     def latest_changes(self, entry: Value) -> str:

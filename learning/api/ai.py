@@ -187,7 +187,7 @@ def _values_answer(user: Any, fields: dict[str, Any], question: romgon.Question)
 
 
 def _what_it_plays(machine: Machine) -> str:
-    game = machine.rules
+    game = machine.game_rules
     variant = f" {game.variant}" if game.additions and game.variant else ""
     return f"{machine.name} {machine.get_side_display()} in {game.name}{variant}."
 

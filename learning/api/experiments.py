@@ -18,7 +18,7 @@ from learning.api.machines import parsed
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter
-from learning.models import ExperimentRun, RunStatus
+from learning.models import ExperimentRun, JobStatus
 from learning.selectors import experiments as selectors_experiments
 from learning.serializers.experiments import (
     ExperimentRunDetailSerializer,
@@ -74,7 +74,7 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
         run = services_experiments.experiment_request(
             person=person_of(request.user, None), **parsed(ExperimentRunStartSerializer, request)
         )
-        status = 200 if run.status == RunStatus.FINISHED else 202
+        status = 200 if run.status == JobStatus.FINISHED else 202
         return Response(selectors_experiments.experiment_run_view(run), status=status)
 
 

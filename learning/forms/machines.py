@@ -11,7 +11,7 @@ from games.rules.base import Game, Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, presets_of
 from learning.core.machines.registry import RULES, rule_read
-from learning.core.machines.rule import Rule, RuleError
+from learning.core.machines.rule import BoxRule, RuleError
 from learning.forms.base import PLAIN, PlainForm, say_plainly
 from learning.forms.rule_words import RULE_GROUPS, rule_field, rule_to_form
 
@@ -110,13 +110,13 @@ class MachineForm(PlainForm):
         """What is not asked of a machine of this kind cannot be wrong: another rule's fields, a side without boxes."""
         for field in (field for rule in RULES.values() if rule.kind != kind for field in fields(rule)):
             self.errors.pop(field.name, None)
-        if kind != Rule.kind:
+        if kind != BoxRule.kind:
             self.errors.pop("side", None)
             cleaned["side"] = None
 
     def _rule_json(self, kind: str, cleaned: dict[str, Any]) -> dict[str, Any]:
         data: dict[str, Any] = {field.name: cleaned[field.name] for field in fields(RULES[kind])}
-        if kind == Rule.kind:
+        if kind == BoxRule.kind:
             try:
                 data["initial"] = [int(number) for number in cleaned["initial"].replace(",", " ").split()]
             except ValueError:

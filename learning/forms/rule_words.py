@@ -10,8 +10,8 @@ from typing import Any
 from django import forms
 
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import AnyRule
-from learning.core.machines.rule import Rule
+from learning.core.machines.registry import Rule
+from learning.core.machines.rule import BoxRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class RuleGroup:
 
 
 RULE_GROUPS: dict[str, tuple[RuleGroup, ...]] = {
-    Rule.kind: (
+    BoxRule.kind: (
         RuleGroup("The beads at the start", ("initial", "initial_by", "floor", "cap")),
         RuleGroup("What a game changes", ("win", "draw", "loss", "only_last", "final_win", "final_loss")),
         RuleGroup("An empty box", ("when_empty", "empty_opening", "punish_previous_on_resign")),
@@ -172,7 +172,7 @@ def rule_field(name: str, hint: Any) -> forms.Field:
     return forms.CharField(max_length=400, **shared)
 
 
-def rule_to_form(rule: AnyRule) -> dict[str, Any]:
+def rule_to_form(rule: Rule) -> dict[str, Any]:
     """The values of the rule's form fields."""
     values = {field.name: getattr(rule, field.name) for field in fields(rule)}
-    return values | {"initial": ", ".join(map(str, rule.initial))} if isinstance(rule, Rule) else values
+    return values | {"initial": ", ".join(map(str, rule.initial))} if isinstance(rule, BoxRule) else values

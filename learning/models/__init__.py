@@ -1,7 +1,7 @@
 """The tables of learning, a module a subject; everybody imports them from here."""
 
 from learning.models.experiments import ExperimentPart, ExperimentRun
-from learning.models.jobs import Job, RunStatus, Turn
+from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
 from learning.models.live import Decision, Draw, MachineSeat
 from learning.models.machines import MACHINE_SIDES, SIDES, Box, Machine, NoneNegative, SameLength, Value, machine_slug
@@ -20,6 +20,7 @@ __all__ = [
     "ExperimentPart",
     "ExperimentRun",
     "Job",
+    "JobStatus",
     "Lesson",
     "LessonKind",
     "Machine",
@@ -27,7 +28,6 @@ __all__ = [
     "NoneNegative",
     "Pairing",
     "RunStage",
-    "RunStatus",
     "SameLength",
     "Schedule",
     "Tournament",

@@ -7,7 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 
-class RunStatus(models.TextChoices):
+class JobStatus(models.TextChoices):
     """Where a background job stands."""
 
     QUEUED = "queued", "waiting"
@@ -20,7 +20,7 @@ class RunStatus(models.TextChoices):
 class Job(models.Model):
     """What every background job has in common: where it stands, and which worker has it (``jobs``)."""
 
-    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.QUEUED)
+    status = models.CharField(max_length=9, choices=JobStatus, default=JobStatus.QUEUED)
     knocked_at = models.DateTimeField(default=timezone.now, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -17,8 +17,8 @@ from games.rules.base import Game, Side
 from games.rules.registry import game_get
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import AnyRule, rule_read
-from learning.core.machines.rule import Rule
+from learning.core.machines.registry import Rule, rule_read
+from learning.core.machines.rule import BoxRule
 from learning.exceptions import NoBoxesError
 
 SIDES = [(0, "plays first"), (1, "plays second")]
@@ -58,7 +58,7 @@ class Machine(models.Model):
     game = models.SlugField(max_length=40)
     side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
     preset = models.SlugField(max_length=40, blank=True, help_text="The preset its rule was copied from.")
-    rule = models.JSONField()
+    rule_json = models.JSONField("rule")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="machines"
     )
@@ -116,30 +116,30 @@ class Machine(models.Model):
         return [] if self.owner_id is None else [self.owner_id]
 
     @property
-    def rules(self) -> Game[Any, Any]:
+    def game_rules(self) -> Game[Any, Any]:
         """The rules of the machine's game."""
         return game_get(self.game)
 
     @cached_property
-    def any_rule(self) -> AnyRule:
+    def rule(self) -> Rule:
         """The machine's own copy of its rule, of whatever kind."""
-        return rule_read(self.rule)
+        return rule_read(self.rule_json)
 
     @property
     def keeps_values(self) -> bool:
         """Whether it is a machine that keeps values instead of boxes with beads."""
-        return isinstance(self.any_rule, QRule)
+        return isinstance(self.rule, QRule)
 
     @property
-    def learning_rule(self) -> Rule:
+    def box_rule(self) -> BoxRule:
         """The machine's own copy of its rule, of a machine that keeps boxes.
 
         Raises:
             NoBoxesError: it keeps values.
         """
-        if not isinstance(self.any_rule, Rule):
+        if not isinstance(self.rule, BoxRule):
             raise NoBoxesError(f"{self.name} has no boxes: it keeps a value for every move it has tried.")
-        return self.any_rule
+        return self.rule
 
     @cached_property
     def cabinet(self) -> Cabinet:
@@ -148,9 +148,9 @@ class Machine(models.Model):
         Raises:
             NoBoxesError: it keeps values.
         """
-        rule = self.learning_rule
+        rule = self.box_rule
         assert self.side is not None, "whoever has boxes plays one side"
-        return Cabinet(self.rules, Side(self.side), rule)
+        return Cabinet(self.game_rules, Side(self.side), rule)
 
     @property
     def level(self) -> int:

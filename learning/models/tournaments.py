@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from games.rules.base import Game
 from games.rules.registry import game_get
-from learning.models.jobs import Job, RunStatus
+from learning.models.jobs import Job, JobStatus
 from learning.models.machines import SIDES, Machine
 
 
@@ -37,7 +37,7 @@ class Tournament(models.Model):
     round = models.PositiveSmallIntegerField(default=1, help_text="The one that is played.")
     seed = models.BigIntegerField()
     is_public = models.BooleanField(help_text="Whether all its machines are.")
-    status = models.CharField(max_length=9, choices=RunStatus, default=RunStatus.RUNNING)
+    status = models.CharField(max_length=9, choices=JobStatus, default=JobStatus.RUNNING)
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -57,7 +57,7 @@ class Tournament(models.Model):
         return reverse("tournament", args=[self.pk])
 
     @property
-    def rules(self) -> Game[Any, Any]:
+    def game_rules(self) -> Game[Any, Any]:
         """The rules of the game that is played."""
         return game_get(self.game)
 

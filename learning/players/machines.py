@@ -17,8 +17,8 @@ from games.selectors import RESIGNATION
 from learning import events
 from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines import menace
-from learning.core.machines.menace import Menace, Result
+from learning.core.machines import box_machine
+from learning.core.machines.box_machine import BoxMachine, Result
 from learning.core.machines.registry import house_machine
 from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
@@ -76,7 +76,7 @@ class OpponentPlayer(SeatPlayer):
         return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
 
     def _of(self, seat: Seat) -> Opponent:
-        opponent = self._in(seat.match.room.rules)
+        opponent = self._in(seat.match.room.game_rules)
         assert opponent is not None, "who does not play a game has no seat in it"
         return opponent
 
@@ -98,7 +98,7 @@ class OpponentPlayer(SeatPlayer):
         return self._of(seat).is_slow
 
     def choose(self, seat: Seat, position: Any) -> Choice:
-        return Choice(self._of(seat).choose(seat.match.room.rules, position, ply_random(seat)))
+        return Choice(self._of(seat).choose(seat.match.room.game_rules, position, ply_random(seat)))
 
 
 class MachinePlayer(SeatPlayer):
@@ -241,7 +241,7 @@ class MachinePlayer(SeatPlayer):
         machine = machine_in(seat)
         return machine if machine is not None and machine_hold(machine) else None
 
-    def _open(self, seat: Seat, position: Any) -> tuple[Machine, Menace, Box | None] | None:
+    def _open(self, seat: Seat, position: Any) -> tuple[Machine, BoxMachine, Box | None] | None:
         """The machine in this seat, ready to look at the position, and the box that it opens there (``None``: none).
 
         ``None`` if the machine is gone.
@@ -249,10 +249,10 @@ class MachinePlayer(SeatPlayer):
         machine = self.sitting(seat)
         if machine is None:
             return None
-        player = Menace(machine.rules, machine.cabinet.side, machine.learning_rule, learns=machine.learns)
+        player = BoxMachine(machine.game_rules, machine.cabinet.side, machine.box_rule, learns=machine.learns)
         if not player.cabinet.has_box(position):
             return machine, player, None
-        key = machine.rules.encode(player.cabinet.box_position(position))
+        key = machine.game_rules.encode(player.cabinet.box_position(position))
         box = Box.objects.filter(machine=machine, position=key).first()
         if box is None or (machine.learns and not any(box.beads)):
             locked = self._locked(seat)
@@ -273,15 +273,15 @@ class MachinePlayer(SeatPlayer):
         sitting = dict(MachineSeat.objects.filter(seat__match=seat.match_id).values_list("seat_id", "machine_id"))
         return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
 
-    def _box_met(self, machine: Machine, player: Menace, position: Any, key: str) -> Box:
+    def _box_met(self, machine: Machine, player: BoxMachine, position: Any, key: str) -> Box:
         """The box, under the machine's lock: read again, or opened with its initial beads when first met."""
         beads = list(player.open_box(position))
         box, _ = Box.objects.get_or_create(
             machine=machine,
             position=key,
             defaults={
-                "ply": machine.rules.ply(machine.rules.decode(key)),
-                "move_number": player.cabinet.move_number(machine.rules.decode(key)) + 1,
+                "ply": machine.game_rules.ply(machine.game_rules.decode(key)),
+                "move_number": player.cabinet.move_number(machine.game_rules.decode(key)) + 1,
                 "start": beads,
                 "beads": beads,
                 "draws": [0] * len(beads),
@@ -289,7 +289,7 @@ class MachinePlayer(SeatPlayer):
         )
         return box
 
-    def _refill(self, match: Match, machine: Machine, box: Box, draw: menace.Draw) -> None:
+    def _refill(self, match: Match, machine: Machine, box: Box, draw: box_machine.BeadDraw) -> None:
         """Store what the draw did to an empty box. The machine is locked: an empty box took us there."""
         deltas = list(draw.beads)
         box.beads = deltas
@@ -306,12 +306,12 @@ class MachinePlayer(SeatPlayer):
         boxes = {box.pk: box for box in Box.objects.filter(pk__in={draw.box_id for draw in taught})}
         memory = {box.position: list(box.beads) for box in boxes.values()}
         result = Result.of(outcome, machine.cabinet.side)
-        rule, resigned = machine.learning_rule, bool(drawn) and drawn[-1].slot is None
+        rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
         if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
             # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
             rule, resigned = replace(rule, punish_previous_on_resign=False), True
-        player = Menace(machine.rules, machine.cabinet.side, rule, memory, machine.n_removed)
-        draws = [menace.Draw(boxes[draw.box_id].position, tuple(draw.beads), draw.slot) for draw in taught]
+        player = BoxMachine(machine.game_rules, machine.cabinet.side, rule, memory, machine.n_removed)
+        draws = [box_machine.BeadDraw(boxes[draw.box_id].position, tuple(draw.beads), draw.slot) for draw in taught]
         changes = player.restock(draws, result, resigned=resigned)
         machine.n_removed = player.n_removed
         tally = (int(result is Result.WIN), int(result is Result.DRAW), int(result is Result.LOSS))

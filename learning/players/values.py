@@ -10,7 +10,7 @@ from games.models import Match, Seat
 from games.players import Choice, player_register
 from games.rules.base import Game, Outcome, Side
 from learning import events
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Chosen, QRule, ValueStep
 from learning.core.machines.q_learning import Decision as Learnt
 from learning.core.training.episodes import Tally

@@ -8,16 +8,18 @@ from games.exceptions import MatchFinishedError
 from games.rules.romgon.rules import Romgon
 from games.selectors import match_latest, room_get, snapshot
 from learning.core.advice.live import advice
-from learning.core.machines.menace import Menace
+from learning.core.machines.box_machine import BoxMachine
 from learning.exceptions import NoEngineError
 from learning.models import Box, Machine
 
 
-def machine_as_it_stands(machine: Machine, position: Any) -> Menace:
+def machine_as_it_stands(machine: Machine, position: Any) -> BoxMachine:
     """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
-    mind = Menace(machine.rules, machine.cabinet.side, machine.learning_rule, n_removed=machine.n_removed, learns=False)
+    mind = BoxMachine(
+        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
+    )
     if mind.cabinet.has_box(position):
-        key = machine.rules.encode(mind.cabinet.box_position(position))
+        key = machine.game_rules.encode(mind.cabinet.box_position(position))
         beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()
         if beads is not None:
             mind.boxes[key] = list(beads)
@@ -33,7 +35,7 @@ def room_advice(code: str) -> dict[str, Any]:
     with snapshot():
         room = room_get(code)
         match = match_latest(room)
-    game = room.rules
+    game = room.game_rules
     if not isinstance(game, Romgon):
         raise NoEngineError
     if match.is_over:

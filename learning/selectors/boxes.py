@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from games.rules.errors import InvalidPositionError
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.menace import Menace
 from learning.core.machines.printed_set import printed_set
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError
@@ -105,7 +105,7 @@ def box_gallery(machine: Machine) -> dict[str, Any]:
 
 def has_drawings(machine: Machine) -> bool:
     """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his and of that size."""
-    return machine.preset in GARDNERS and machine.rules.enumerable and machine.boxes.count() <= FEW_BOXES
+    return machine.preset in GARDNERS and machine.game_rules.enumerable and machine.boxes.count() <= FEW_BOXES
 
 
 def drawings_view(machine: Machine) -> list[dict[str, Any]]:
@@ -212,7 +212,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     box = machine.boxes.filter(position=key).first()
     has_box = cabinet.has_box(position)
     beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
-    menace = Menace(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    menace = BoxMachine(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
     policy = menace.policy(position)
     placement = cabinet.placement(position)
     slots = slots_view(cabinet, printed)
@@ -254,7 +254,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     Raises:
         BoxNotFoundError: the text is no position of the game.
     """
-    game = machine.rules
+    game = machine.game_rules
     try:
         position = game.decode_as(text, machine.cabinet.side)
     except InvalidPositionError as error:

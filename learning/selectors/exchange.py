@@ -29,9 +29,9 @@ def machine_data(machine: Machine) -> MachineData:
     )
     wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
     return MachineData(
-        game=machine.rules,
+        game=machine.game_rules,
         side=machine.cabinet.side,
-        rule=machine.learning_rule,
+        rule=machine.box_rule,
         name=machine.name,
         description=machine.description,
         preset=machine.preset,
@@ -40,7 +40,7 @@ def machine_data(machine: Machine) -> MachineData:
         draws=draws,
         losses=losses,
         removed=removed,
-        boxes=boxes_sorted(machine.rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+        boxes=boxes_sorted(machine.game_rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
     )
 
 
@@ -50,7 +50,7 @@ def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
     Raises:
         ExchangeError: it has more values than a file that anybody can bring in holds, and not ``any_size`` will do.
     """
-    game, rule = machine.rules, machine.any_rule
+    game, rule = machine.game_rules, machine.rule
     assert isinstance(game, Romgon), "such a rule fits no other game"
     assert isinstance(rule, QRule), "only a machine that keeps values has them"
     head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")

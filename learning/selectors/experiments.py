@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from learning.core.experiments.base import Experiment
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentNotFoundError
-from learning.models import ExperimentRun, RunStatus
+from learning.models import ExperimentRun, JobStatus
 
 
 def experiment_get(slug: str) -> Experiment:
@@ -54,7 +54,7 @@ def experiment_run_latest(experiment: Experiment) -> ExperimentRun | None:
 def experiment_finished(experiment: Experiment) -> QuerySet[ExperimentRun]:
     """The runs of this experiment that have a result, the newest first."""
     finished = ExperimentRun.objects.filter(
-        experiment=experiment.slug, edition=experiment.edition, status=RunStatus.FINISHED
+        experiment=experiment.slug, edition=experiment.edition, status=JobStatus.FINISHED
     )
     return finished.order_by("-finished_at", "-pk")
 

@@ -11,8 +11,8 @@ from django.db.models.functions import JSONObject
 from games.models import Room, Seat
 from games.rules.base import Side
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import HOUSE, AnyRule, house_machine
-from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
+from learning.core.machines.registry import HOUSE, Rule, house_machine
+from learning.core.machines.rule import BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
 
@@ -120,8 +120,8 @@ def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 1
     if machine.keeps_values:
         others = others.filter(side__isnull=True)
     else:
-        sight = machine.learning_rule.reduce_symmetry
-        others = others.filter(side=machine.cabinet.side.other, rule__reduce_symmetry=sight)
+        sight = machine.box_rule.reduce_symmetry
+        others = others.filter(side=machine.cabinet.side.other, rule_json__reduce_symmetry=sight)
     return list(others.order_by("name", "pk")[:limit])
 
 
@@ -131,7 +131,7 @@ def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 20
     return [
         {
             **machine_brief(machine),
-            "game": machine.rules.name,
+            "game": machine.game_rules.name,
             "side_name": machine.get_side_display(),
             "owner": machine.owner.get_username() if machine.owner else "",
             "is_public": machine.is_public,
@@ -142,7 +142,7 @@ def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 20
 
 def machine_stopped(machine: Machine) -> str:
     """What to say of a machine of boxes that resigns on its first move for ever; nothing of one that does not."""
-    rule = machine.learning_rule
+    rule = machine.box_rule
     if rule.when_empty is not WhenEmpty.RESIGN or rule.empty_opening is not EmptyOpening.STOP:
         return ""
     first = machine.boxes.filter(move_number=1).values_list("beads", flat=True)
@@ -155,7 +155,7 @@ def machine_stopped(machine: Machine) -> str:
     return f"{n_empty} {boxes} empty, and its rule never fills them again: where it opens one, it resigns at once."
 
 
-def rule_sentences(rule: AnyRule) -> list[tuple[str, str]]:
+def rule_sentences(rule: Rule) -> list[tuple[str, str]]:
     """The rule in words, field by field that matters, as (label, sentence)."""
     return _value_sentences(rule) if isinstance(rule, QRule) else _box_sentences(rule)
 
@@ -178,7 +178,7 @@ def _digits(number: float) -> str:
     return f"{Decimal(str(number + 0)).normalize():f}".replace("-", "−")
 
 
-def _box_sentences(rule: Rule) -> list[tuple[str, str]]:
+def _box_sentences(rule: BoxRule) -> list[tuple[str, str]]:
     by = {"move_number": "by its own move number", "ply": "by the number of pieces on the board", "cell": "by square"}
     refills = rule.empty_opening is EmptyOpening.REFILL
     opening = "the very first box is filled again" if refills else "with an empty first box it refuses to play"

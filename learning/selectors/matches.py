@@ -7,9 +7,9 @@ from typing import Any
 
 from games.models import Match, Seat
 from games.selectors import reason_of
+from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.menace import Result
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.models import Change, Draw, LessonKind, Machine
 from learning.selectors.boxes import slots_view
 from learning.selectors.machines import machine_brief, machine_in
@@ -21,7 +21,7 @@ def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     draws = list(Draw.objects.filter(seat__in=seats).select_related("box").order_by("ply"))
     if not machines or not (draws or match.is_over):
         return None
-    game = match.room.rules
+    game = match.room.game_rules
     plies = {ply.number: ply for ply in match.plies.all()}
     before = {ply.number + 1: ply.position for ply in plies.values()}
     before[0] = game.encode(game.initial_position())
@@ -99,7 +99,7 @@ def _lessons_view(
     match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """What the match was for each machine, in order of side."""
-    roles = match.room.rules.layout.roles
+    roles = match.room.game_rules.layout.roles
     learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
     view = []
     for pk in sorted(sides, key=lambda pk: sides[pk]):
@@ -157,7 +157,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
     }
 
 
-def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: Rule, *, anything: bool) -> float:
+def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: BoxRule, *, anything: bool) -> float:
     """The chance that a slot was drawn with."""
     if anything:
         return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
@@ -171,7 +171,7 @@ def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, i
         .select_related("box", "lesson")
         .order_by("ply", "lesson__number", "pk")
     )
-    roles = match.room.rules.layout.roles
+    roles = match.room.game_rules.layout.roles
     view = []
     for change in changes:
         cabinet = machines[change.box.machine_id].cabinet
@@ -226,5 +226,5 @@ def match_sentence(match: Match, own_side: int | None) -> str:
     if match.winner is None:
         return f"a draw: {reason_of(match)}"
     if own_side is None:
-        return f"{match.room.rules.layout.role_names[match.winner]} won: {reason_of(match)}"
+        return f"{match.room.game_rules.layout.role_names[match.winner]} won: {reason_of(match)}"
     return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"

@@ -13,7 +13,7 @@ from learning.access import may_see
 from learning.core.tournaments.ratings import Rating, ratings
 from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
-from learning.models import Pairing, RunStatus, Tournament, TournamentEntry
+from learning.models import JobStatus, Pairing, Tournament, TournamentEntry
 
 RATINGS_CACHE_S = 24 * 3600
 STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
@@ -45,13 +45,13 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
     return tournaments.annotate(
         n_entries=Count("entries", distinct=True),
         n_pairings=Count("pairings", distinct=True),
-        n_done=Count("pairings", filter=Q(pairings__status=RunStatus.FINISHED), distinct=True),
+        n_done=Count("pairings", filter=Q(pairings__status=JobStatus.FINISHED), distinct=True),
     )
 
 
 def results_of(tournament: Tournament) -> list[Result]:
     """The results of the pairings that are done, in their order; first and second are numbers of entries."""
-    return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == RunStatus.FINISHED]
+    return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == JobStatus.FINISHED]
 
 
 def tournament_brief(tournament: Tournament) -> dict[str, Any]:
@@ -123,11 +123,11 @@ def tournament_whole(tournament: Tournament) -> tuple[dict[str, Any], list[dict[
     """
     entries = list(tournament.entries.select_related("machine").defer("beads", "rule").order_by("number"))
     pairings = _pairings(tournament)
-    results = [_result(pairing) for pairing in pairings if pairing.status == RunStatus.FINISHED]
+    results = [_result(pairing) for pairing in pairings if pairing.status == JobStatus.FINISHED]
     numbers = [entry.number for entry in entries]
     rated = _ratings(tournament, numbers, results)
     rows = table(numbers, results)
-    is_exact = tournament.rules.enumerable
+    is_exact = tournament.game_rules.enumerable
     private = [
         {"entry": entry.number, "audience": entry.machine.audience}
         for entry in entries

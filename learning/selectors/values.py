@@ -23,7 +23,7 @@ SHOWN = 8
 
 def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
     """The positions in which these plies of a match were to be played, history and all."""
-    game = match.room.rules
+    game = match.room.game_rules
     position, positions = game.initial_position(), {}
     moves = list(match.plies.order_by("number").values_list("move", flat=True))
     for ply in range(len(moves) + 1):
@@ -40,7 +40,7 @@ def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     decisions = list(Decision.objects.filter(seat__in=seats).order_by("ply"))
     if not machines or not (decisions or match.is_over):
         return None
-    roles = match.room.rules.layout.roles
+    roles = match.room.game_rules.layout.roles
     sides = {seat.pk: seat.side for seat in seats}
     last = decisions[-1] if decisions else None
     seat = next((one for one in seats if last and one.pk == last.seat_id), seats[0])
@@ -78,7 +78,7 @@ def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
 
 def _thought_view(match: Match, decision: Decision, position: Any, role: str) -> dict[str, Any]:
     """A decision with the values as they were: what it could have played, the best first."""
-    game: Any = match.room.rules
+    game: Any = match.room.game_rules
     ahead = prospects(position.board, position.side, game.options)
     candidates = [
         Candidate(move, "", value, outlook) for (move, outlook), value in zip(ahead, decision.values, strict=True)
@@ -110,7 +110,7 @@ def _candidate_view(game: Any, position: Any, one: Candidate) -> dict[str, Any]:
 
 def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
-    roles = match.room.rules.layout.roles
+    roles = match.room.game_rules.layout.roles
     changes = list(
         ValueChange.objects.filter(lesson__match=match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
@@ -131,7 +131,7 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], 
                     "sentence": _sentence(machine.name, result, n_changes, is_frozen=machine.pk not in learnt),
                 }
             )
-    game = match.room.rules
+    game = match.room.game_rules
     return lessons, [
         {
             "ply": change.ply,
@@ -161,7 +161,7 @@ def position_values(machine: Machine, text: str) -> dict[str, Any]:
     Raises:
         BoxNotFoundError: the text is no position of the game.
     """
-    game: Any = machine.rules
+    game: Any = machine.game_rules
     try:
         position = game.decode(text)
     except InvalidPositionError as error:

@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from learning.core.machines.registry import AnyRule, rule_read
+from learning.core.machines.registry import Rule, rule_read
 from learning.core.machines.rule import RuleError
 
 MAX_SEED = (1 << 63) - 1
@@ -28,10 +28,10 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_field({"type": "object", "description": "A learning rule; fields left out have their default."})
-class RuleField(serializers.Field[AnyRule, Any, dict[str, Any], AnyRule]):
+class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
     """A rule of a machine's own, as an object."""
 
-    def to_internal_value(self, data: Any) -> AnyRule:
+    def to_internal_value(self, data: Any) -> Rule:
         """The rule, or which of its fields is wrong."""
         try:
             return rule_read(data)
@@ -41,7 +41,7 @@ class RuleField(serializers.Field[AnyRule, Any, dict[str, Any], AnyRule]):
                 raise serializers.ValidationError(problem, code=error.code) from None
             raise serializers.ValidationError({error.field: [problem]}, code=error.code) from None
 
-    def to_representation(self, value: AnyRule) -> dict[str, Any]:
+    def to_representation(self, value: Rule) -> dict[str, Any]:
         """The rule with all its fields."""
         return value.to_json()
 

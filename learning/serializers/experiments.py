@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from learning.core.experiments.registry import EXPERIMENTS
-from learning.models import RunStatus
+from learning.models import JobStatus
 from learning.serializers.base import MAX_SEED, StrictSerializer
 
 EXPERIMENT_SLUGS = list(EXPERIMENTS)
@@ -55,7 +55,7 @@ class ExperimentRunSerializer(serializers.Serializer[Any]):
     edition = serializers.IntegerField()
     parameters = serializers.DictField(child=serializers.IntegerField())
     seed = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=RunStatus.choices)
+    status = serializers.ChoiceField(choices=JobStatus.choices)
     progress = serializers.FloatField(help_text="0 to 1.")
     error = serializers.CharField()
     created_at = serializers.DateTimeField()

@@ -14,7 +14,7 @@ from games.serializers import parse_side
 from learning.access import is_seen
 from learning.core.machines.presets import ALL_PRESETS, PRESETS, preset_named
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.models import Box, Machine
 from learning.selectors.boxes import slots_view
 from learning.serializers.base import IntervalField, RuleField, StrictSerializer
@@ -61,12 +61,12 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
 
     def get_role(self, machine: Machine) -> str | None:
         """``X``, ``O``; ``None`` for either."""
-        return None if machine.side is None else machine.rules.layout.roles[machine.side]
+        return None if machine.side is None else machine.game_rules.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
     def get_rule(self, machine: Machine) -> dict[str, Any]:
         """Every field, those too that were added after the machine was made."""
-        return machine.any_rule.to_json()
+        return machine.rule.to_json()
 
     def get_copied_from(self, machine: Machine) -> int | None:
         """Its original, if it may be named to whoever asks (``request`` of the context; without one a guest)."""
@@ -133,7 +133,7 @@ class MachineCreateSerializer(StrictSerializer):
         if "preset" in attrs:
             preset = preset_named(attrs["preset"])
             return preset is not None and isinstance(preset.rule, QRule)
-        return not Rule.fits(game)
+        return not BoxRule.fits(game)
 
 
 class MachineUpdateSerializer(StrictSerializer):

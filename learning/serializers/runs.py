@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from learning.core.opponents.registry import OPPONENTS
-from learning.models import RunStatus
+from learning.models import JobStatus
 from learning.serializers.base import MAX_SEED, StrictSerializer
 from learning.serializers.machines import StrengthSerializer
 from learning.services.runs import MAX_GAMES, MAX_STAGES, Stage
@@ -79,7 +79,7 @@ class RunSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     machine = serializers.IntegerField()
     opponents = RunStageSerializer(many=True)
-    status = serializers.ChoiceField(choices=RunStatus.choices)
+    status = serializers.ChoiceField(choices=JobStatus.choices)
     games = serializers.IntegerField()
     games_done = serializers.IntegerField()
     wins = serializers.IntegerField()

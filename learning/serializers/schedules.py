@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from learning.models import RunStatus
+from learning.models import JobStatus
 from learning.serializers.base import MAX_SEED, StrictSerializer
 from learning.serializers.runs import RunStartSerializer, StageSerializer
 from learning.services.runs import MAX_STAGES, Stage
@@ -88,6 +88,6 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     fired = serializers.IntegerField(help_text="How many runs it has started.")
     last_at = serializers.DateTimeField(allow_null=True)
     last_run = serializers.IntegerField(allow_null=True)
-    last_status = serializers.ChoiceField(choices=RunStatus.choices, allow_null=True)
+    last_status = serializers.ChoiceField(choices=JobStatus.choices, allow_null=True)
     note = serializers.CharField(help_text="Why the last time started no run; empty when it did.")
     created_at = serializers.DateTimeField()

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from learning.models import RunStatus, TournamentFormat
+from learning.models import JobStatus, TournamentFormat
 from learning.serializers.base import MAX_SEED, StrictSerializer
 from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
@@ -43,7 +43,7 @@ class TournamentSerializer(serializers.Serializer[Any]):
     rounds = serializers.IntegerField()
     round = serializers.IntegerField(help_text="The one that is played.")
     seed = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=RunStatus.choices)
+    status = serializers.ChoiceField(choices=JobStatus.choices)
     public = serializers.BooleanField(help_text="Whether all its machines were when it began.")
     owner = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
@@ -104,7 +104,7 @@ class PairingSerializer(serializers.Serializer[Any]):
     round = serializers.IntegerField()
     first = serializers.IntegerField(help_text="The entry that plays the first side.")
     second = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=RunStatus.choices)
+    status = serializers.ChoiceField(choices=JobStatus.choices)
     first_wins = serializers.IntegerField()
     draws = serializers.IntegerField()
     second_wins = serializers.IntegerField()

@@ -12,7 +12,7 @@ from learning import tasks
 from learning.core.experiments.base import ParameterError, seed_checked
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, NotYourExperimentError
-from learning.models import ExperimentRun, RunStatus
+from learning.models import ExperimentRun, JobStatus
 from learning.selectors.experiments import experiment_get, experiment_run_for
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import waits
@@ -22,7 +22,7 @@ MAX_GOING_ON = 2
 MAX_GOING_ON_IN_ALL = 30
 """And of everybody together: a guest is a new person in every browser."""
 
-GOING_ON = (RunStatus.QUEUED, RunStatus.RUNNING)
+GOING_ON = (JobStatus.QUEUED, JobStatus.RUNNING)
 
 
 @transaction.atomic
@@ -54,7 +54,7 @@ def experiment_request(
         raise ExperimentRefusedError(str(error)) from None
     same = {"experiment": asked.slug, "edition": asked.edition, "seed": seed, "parameters": settings}
     known = ExperimentRun.objects.select_for_update(of=("self",)).filter(**same).first()
-    if known is not None and known.status in (*GOING_ON, RunStatus.FINISHED):
+    if known is not None and known.status in (*GOING_ON, JobStatus.FINISHED):
         return known
     if person is not None:
         _require_room(person)
@@ -85,10 +85,10 @@ def experiment_cancel(*, person: Person, run_id: int, is_staff: bool = False) ->
     now = timezone.now()
     # One that waits for a worker is over at once: the lock keeps every worker from taking it meanwhile.
     if ExperimentRun.objects.filter(waits(now), pk=run.pk).exists():
-        run.status, run.finished_at, run.lease_until = RunStatus.CANCELLED, now, None
+        run.status, run.finished_at, run.lease_until = JobStatus.CANCELLED, now, None
         run.save(update_fields=["status", "finished_at", "lease_until"])
         run.parts.all().delete()
-    elif run.status == RunStatus.RUNNING:
+    elif run.status == JobStatus.RUNNING:
         run.cancel_requested = True
         run.save(update_fields=["cancel_requested"])
     return run
@@ -108,7 +108,7 @@ def experiments_prepare() -> list[ExperimentRun]:
 
 def _begin_again(run: ExperimentRun, asker: Mapping[str, object]) -> None:
     """Put a run that failed or was cancelled back to its beginning."""
-    fresh = {"status": RunStatus.QUEUED, "progress": 0.0, "error": "", "cancel_requested": False}
+    fresh = {"status": JobStatus.QUEUED, "progress": 0.0, "error": "", "cancel_requested": False}
     moments = {"knocked_at": timezone.now(), "started_at": None, "finished_at": None, "lease_until": None}
     for name, value in {**fresh, **moments, **asker}.items():
         setattr(run, name, value)

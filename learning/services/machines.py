@@ -25,8 +25,8 @@ from learning.core.exchange.registry import machine_read
 from learning.core.exchange.values import ValuesData
 from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import AnyRule
-from learning.core.machines.rule import OpenBoxes, Rule
+from learning.core.machines.registry import Rule
+from learning.core.machines.rule import BoxRule, OpenBoxes
 from learning.core.training.memory import Memory
 from learning.exceptions import (
     GameTooLargeError,
@@ -52,7 +52,7 @@ def machine_create(
     side: Side | None,
     name: str,
     preset: str = "",
-    rule: AnyRule | None = None,
+    rule: Rule | None = None,
     **details: Any,
 ) -> Machine:
     """A new machine with its boxes laid out, from a preset, a rule, or the usual preset of its side.
@@ -80,9 +80,9 @@ def machine_create(
     elif side is None:
         raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
     machine = Machine.objects.create(
-        game=rules.slug, side=side, name=name, preset=preset, rule=rule.to_json(), **details
+        game=rules.slug, side=side, name=name, preset=preset, rule_json=rule.to_json(), **details
     )
-    if isinstance(rule, Rule) and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+    if isinstance(rule, BoxRule) and rule.open_boxes is OpenBoxes.IN_ADVANCE:
         boxes_lay_out(machine, Memory.fresh(table_of(machine)))
     return machine
 
@@ -93,14 +93,14 @@ def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
     Raises:
         RuleRefusedError: for a game of boxes, unless a side is given.
     """
-    if Rule.fits(game):
+    if BoxRule.fits(game):
         if side is None:
             raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
         return DEFAULT_PRESETS[side]
     return next(iter(presets_of(game)))
 
 
-def preset_rule(game: Game[Any, Any], preset: str) -> AnyRule:
+def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
     """The rule of a preset for a game: where boxes cannot be laid out in advance, they are opened when met.
 
     The play is the same.
@@ -115,7 +115,7 @@ def preset_rule(game: Game[Any, Any], preset: str) -> AnyRule:
     return rule if game.enumerable or isinstance(rule, QRule) else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
 
 
-def rule_require(game: Game[Any, Any], rule: AnyRule) -> None:
+def rule_require(game: Game[Any, Any], rule: Rule) -> None:
     """Refuse a rule that does not fit a game, or asks of it what it is too large for.
 
     Raises:
@@ -147,7 +147,7 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         game=machine.game,
         side=machine.side,
         preset=machine.preset,
-        rule=machine.rule,
+        rule_json=machine.rule_json,
         n_removed=machine.n_removed,
         epsilon=machine.epsilon,
         n_values=machine.n_values,
@@ -174,7 +174,7 @@ def machine_make(
     side: Side | None,
     name: str,
     preset: str = "",
-    rule: AnyRule | None = None,
+    rule: Rule | None = None,
     description: str = "",
     is_public: bool = True,
 ) -> Machine:
@@ -308,7 +308,7 @@ def machine_import(
             description=data.description,
             game=data.game.slug,
             preset=data.preset,
-            rule=data.rule.to_json(),
+            rule_json=data.rule.to_json(),
             learns=data.learns,
             n_games=data.wins + data.draws + data.losses,
             n_wins=data.wins,
@@ -363,8 +363,8 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     Change.objects.filter(box__machine=machine).delete()
     values_forget(machine)
     Lesson.objects.filter(machine=machine).delete()
-    if isinstance(machine.any_rule, QRule):
-        machine.epsilon = machine.any_rule.epsilon
+    if isinstance(machine.rule, QRule):
+        machine.epsilon = machine.rule.epsilon
     else:
         boxes_reset(machine)
     machine.n_lessons += 1

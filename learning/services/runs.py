@@ -22,7 +22,7 @@ from learning.exceptions import (
     RunQuotaError,
     TrainingRefusedError,
 )
-from learning.models import Machine, RunStage, RunStatus, TrainingRun
+from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
 from learning.services.machines import _account_lock
 from learning.storage.values import values_most
@@ -151,9 +151,11 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
     fixed = OPPONENTS.get(opponent)
     if fixed is None:
         return _other_side(learner, opponent)
-    if not fixed.plays(learner.rules):
-        able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.rules))
-        raise TrainingRefusedError(f"opponent: {fixed.name} is no opponent in {learner.rules.name}; there are {able}.")
+    if not fixed.plays(learner.game_rules):
+        able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.game_rules))
+        raise TrainingRefusedError(
+            f"opponent: {fixed.name} is no opponent in {learner.game_rules.name}; there are {able}."
+        )
     return None
 
 
@@ -166,7 +168,7 @@ def _other_side(learner: Machine, opponent: str) -> Machine:
         raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
     if other.side == learner.side:
         raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
-    if other.learning_rule.reduce_symmetry != learner.learning_rule.reduce_symmetry:
+    if other.box_rule.reduce_symmetry != learner.box_rule.reduce_symmetry:
         raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
     return other
 
@@ -176,7 +178,7 @@ def training_run_cancel(*, run_id: int) -> bool:
     run = TrainingRun.objects.filter(pk=run_id)
     now = timezone.now()
     ended = run.filter(waits(now)).update(
-        status=RunStatus.CANCELLED, cancel_requested=True, finished_at=now, lease_until=None
+        status=JobStatus.CANCELLED, cancel_requested=True, finished_at=now, lease_until=None
     )
     if ended and (over := run.first()) is not None:
         view, audience = run_progress(over), over.machine.audience

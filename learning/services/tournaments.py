@@ -24,7 +24,7 @@ from learning.exceptions import (
     TournamentQuotaError,
     TournamentRefusedError,
 )
-from learning.models import Box, Machine, RunStatus, Tournament, TournamentEntry, TournamentFormat
+from learning.models import Box, JobStatus, Machine, Tournament, TournamentEntry, TournamentFormat
 from learning.selectors.tournaments import tournament_for
 from learning.storage.locks import machine_lock
 from learning.workers.pairings import PAIRINGS, entrant_of, round_begin, tournament_end, tournament_tell
@@ -69,7 +69,7 @@ def tournament_start(
     _require_numbers(entries, games, format, rounds, seed)
     if user is not None and not user.is_staff:
         get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
-        going_on = Tournament.objects.filter(owner=user, status=RunStatus.RUNNING).count()
+        going_on = Tournament.objects.filter(owner=user, status=JobStatus.RUNNING).count()
         if going_on >= settings.OPEN_TOURNAMENTS_PER_ACCOUNT:
             raise TournamentQuotaError
     machines = _machines(user, entries)
@@ -103,8 +103,8 @@ def tournament_cancel(*, user: Any, tournament_id: int) -> Tournament:
         TournamentNotFoundError, NotYourTournamentError.
     """
     tournament = _own(user, tournament_id)
-    if tournament.status == RunStatus.RUNNING:
-        tournament_end(tournament, RunStatus.CANCELLED)
+    if tournament.status == JobStatus.RUNNING:
+        tournament_end(tournament, JobStatus.CANCELLED)
         transaction.on_commit(lambda: tournament_tell(tournament))
     return tournament
 
@@ -195,7 +195,9 @@ def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, 
     machine = machines.get(entry)
     if machine is None:
         return TournamentEntry(tournament=tournament, number=number, name=OPPONENTS[entry].name, opponent=entry)
-    row = TournamentEntry(tournament=tournament, number=number, name=machine.name, machine=machine, rule=machine.rule)
+    row = TournamentEntry(
+        tournament=tournament, number=number, name=machine.name, machine=machine, rule=machine.rule_json
+    )
     if machine.keeps_values:
         row.epsilon, row.n_lessons = machine.epsilon, machine.n_lessons
     else:

@@ -47,7 +47,7 @@ def names_forget(machines: QuerySet[Machine]) -> None:
 
 def table_of(machine: Machine) -> BoxTable:
     """The machine's boxes as compiled from its game, side and rule."""
-    return boxes_compile(machine.rules, machine.cabinet.side, machine.learning_rule)
+    return boxes_compile(machine.game_rules, machine.cabinet.side, machine.box_rule)
 
 
 def memory_load(machine: Machine, most_values: int | None = None) -> AnyMemory:
@@ -55,7 +55,7 @@ def memory_load(machine: Machine, most_values: int | None = None) -> AnyMemory:
     if machine.keeps_values:
         return values_memory(machine, most_values)
     rows = Box.objects.filter(machine=machine).values_list("position", "beads", "draws")
-    if machine.rules.enumerable:
+    if machine.game_rules.enumerable:
         return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
     assert machine.side is not None, "whoever has boxes plays one side"
     fetch: Fetch
@@ -63,7 +63,7 @@ def memory_load(machine: Machine, most_values: int | None = None) -> AnyMemory:
         fetch = {position: (beads, draws) for position, beads, draws in rows.iterator(chunk_size=5000)}.get
     else:
         fetch = partial(_box_fetch, machine.pk)
-    return OpenMemory.load(machine.rules, Side(machine.side), machine.learning_rule, fetch, n_removed=machine.n_removed)
+    return OpenMemory.load(machine.game_rules, Side(machine.side), machine.box_rule, fetch, n_removed=machine.n_removed)
 
 
 def _box_fetch(machine_id: int, key: str) -> tuple[list[int], list[int]] | None:
@@ -80,7 +80,7 @@ def boxes_reset(machine: Machine) -> None:
 
     The machine's changes are to be gone already.
     """
-    if machine.learning_rule.open_boxes is OpenBoxes.WHEN_MET:
+    if machine.box_rule.open_boxes is OpenBoxes.WHEN_MET:
         Box.objects.filter(machine=machine).delete()
         return
     memory = Memory.fresh(table_of(machine))

@@ -97,7 +97,7 @@ def values_learner(machine: Machine, most: int | None = None) -> QLearner:
 
     If it is to learn, ``most`` is the number of entries that it may come to have.
     """
-    game, rule = machine.rules, machine.any_rule
+    game, rule = machine.game_rules, machine.rule
     assert isinstance(game, Romgon), "such a rule fits no other game"
     assert isinstance(rule, QRule), "only a machine that keeps values has them"
     room = None if most is None else max(most - machine.n_values, 0)

@@ -38,7 +38,7 @@ def _own_match(match: Any) -> dict[str, Any]:
     return {
         "code": match.room.code,
         "number": match.number,
-        "game_name": match.room.rules.name,
+        "game_name": match.room.game_rules.name,
         "opponent": others[0] if others else "",
         "result_sentence": selectors_matches.match_sentence(match, match.own_side),
         "when": match.created_at,

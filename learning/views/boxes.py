@@ -57,7 +57,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
                 if (visits := selectors_strength.visit_probabilities(machine, slug)) is not None
             ],
         },
-        "game": game_view(machine.rules),
+        "game": game_view(machine.game_rules),
         "page_obj": page,
         "history": [_change(change, view["slots"]) for change in page],
     }
@@ -99,7 +99,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         "packed": packed,
         "n_boxes": machine.boxes.count(),
         "n_shown": len(packed["boxes"]),
-        "game": game_view(machine.rules),
+        "game": game_view(machine.game_rules),
         "drawn": selectors_boxes.draw_last(machine),
         "first": first,
         "last": last,
@@ -136,7 +136,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         return not_found(request, error)
     if machine.keeps_values:
         return redirect("values", machine.pk)
-    start = machine.rules.encode(machine.rules.initial_position())
+    start = machine.game_rules.encode(machine.game_rules.initial_position())
     asked = request.GET.get("position", "").strip() or start
     wants_json = request.headers.get("Accept", "").startswith("application/json")
     problem = ""
@@ -156,7 +156,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         "view": view,
         "asked": asked,
         "problem": problem,
-        "game": game_view(machine.rules),
+        "game": game_view(machine.game_rules),
     }
     return render(request, "learning/why.html", context, status=404 if problem else 200)
 
@@ -177,7 +177,7 @@ def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
         move["n_boxes"] += 1
     context = {
         "machine": _brief(machine),
-        "game": game_view(machine.rules),
+        "game": game_view(machine.game_rules),
         "groups": groups,
         "moves": list(moves.values()),
         "n_drawings": sum(move["n_drawings"] for move in moves.values()),

@@ -29,7 +29,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
     """Choose paper and size; with them chosen, the sheets themselves."""
     try:
         machine = machine_for(request.user, machine_id)
-        machine.learning_rule  # noqa: B018  # whoever has no boxes is refused
+        machine.box_rule  # noqa: B018  # whoever has no boxes is refused
     except PlayError as error:
         return not_found(request, error)
     form = PrintForm(request.GET if "paper" in request.GET else None)

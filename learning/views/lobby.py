@@ -83,7 +83,7 @@ def _waiting(match: Match) -> dict[str, Any] | None:
         return None
     return {
         "code": match.room.code,
-        "game_name": match.room.rules.name,
+        "game_name": match.room.game_rules.name,
         "host_name": host.name if host else "nobody",
         "free_role": role_of(match, free.side),
         "age": match.created_at,
@@ -93,7 +93,7 @@ def _waiting(match: Match) -> dict[str, Any] | None:
 def _live(match: Match) -> dict[str, Any]:
     return {
         "code": match.room.code,
-        "game_name": match.room.rules.name,
+        "game_name": match.room.game_rules.name,
         "names": _names(match),
         "ply": match.n_plies,
     }

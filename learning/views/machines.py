@@ -17,7 +17,7 @@ from games.selectors import (
     game_view,
 )
 from learning.access import cause_hidden, is_master, machine_for, machines_visible
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import ALL_PRESETS, PRESETS
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, machine_kinds
@@ -54,7 +54,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "description": machine.description,
             "rule_name": preset.name if preset else "a rule of its own",
             "rule_source": preset.source if preset else "",
-            "rule_sentences": selectors.rule_sentences(machine.learning_rule),
+            "rule_sentences": selectors.rule_sentences(machine.box_rule),
             "stopped": selectors.machine_stopped(machine),
             "wins": machine.n_wins,
             "draws": machine.n_draws,
@@ -66,11 +66,11 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             "n_boxes": n_boxes,
             "n_hung": len(wall["boxes"]),
             "game": machine.game,
-            "other_role": machine.rules.layout.roles[machine.cabinet.side.other],
+            "other_role": machine.game_rules.layout.roles[machine.cabinet.side.other],
         },
         "strength": selectors_strength.machine_strength(machine),
         "packed": wall,
-        "game": game_view(machine.rules),
+        "game": game_view(machine.game_rules),
         "drawn": selectors_boxes.draw_last(machine),
         "has_drawings": selectors_boxes.has_drawings(machine),
         "is_master": is_master(request.user, machine),
@@ -87,7 +87,7 @@ def _card_facts(machine: Machine) -> dict[str, Any]:
     return {
         "id": machine.pk,
         "name": machine.name,
-        "game_name": machine.rules.name,
+        "game_name": machine.game_rules.name,
         "side_name": machine.get_side_display(),
         "games": machine.n_games,
         "url": machine.get_absolute_url(),

@@ -45,7 +45,9 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     others = selectors.opponent_machines(machine, machines_visible(request.user))
-    stages = StageFormSet(request.POST or None, form_kwargs={"game": machine.rules, "machines": others}, prefix="stage")
+    stages = StageFormSet(
+        request.POST or None, form_kwargs={"game": machine.game_rules, "machines": others}, prefix="stage"
+    )
     seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
     problem, status = "", 200
     if request.method == "POST" and stages.is_valid() and seed.is_valid():
@@ -100,7 +102,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "run_json": selectors_runs.run_view(run, Viewer.of(request.user)),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
-        "exact": run.machine.rules.enumerable,
+        "exact": run.machine.game_rules.enumerable,
         "keeps_values": run.machine.keeps_values,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
@@ -207,7 +209,7 @@ def _against(machine: Machine) -> dict[str, str]:
         return {slug: CURVE_AGAINST[slug] for slug in STRENGTH_OPPONENTS_VALUES}
     sampled = ("random", "win_block")
     exact = [slug for slug in CURVE_AGAINST if slug != "medium"]
-    return {slug: CURVE_AGAINST[slug] for slug in (exact if machine.rules.enumerable else sampled)}
+    return {slug: CURVE_AGAINST[slug] for slug in (exact if machine.game_rules.enumerable else sampled)}
 
 
 def _text(cell: str) -> str:

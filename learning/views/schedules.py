@@ -156,7 +156,7 @@ def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = N
         initial = {**timing_to_form(timing), "seed": schedule.seed}
     stages = StageFormSet(
         request.POST or None,
-        form_kwargs={"game": machine.rules, "machines": others},
+        form_kwargs={"game": machine.game_rules, "machines": others},
         prefix="stage",
         initial=schedule.stages if schedule is not None else None,
     )

@@ -21,7 +21,7 @@ from learning.access import machines_visible
 from learning.exceptions import NotYourTournamentError, TournamentNotFoundError
 from learning.forms.machines import game_label
 from learning.forms.tournaments import TournamentForm
-from learning.models import Machine, RunStatus, Tournament
+from learning.models import JobStatus, Machine, Tournament
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
 from learning.views.answers import not_found
@@ -71,7 +71,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     context = {
         "tournament": {**_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
-        "roles": tournament.rules.layout.role_names,
+        "roles": tournament.game_rules.layout.role_names,
         "is_own": request.user.is_authenticated and (request.user.is_staff or tournament.owner_id == request.user.pk),
     }
     return render(request, "learning/tournament.html", context)
@@ -133,11 +133,11 @@ def _line(tournament: Tournament) -> dict[str, Any]:
         "id": tournament.pk,
         "name": tournament.name,
         "url": reverse("tournament", args=[tournament.pk]),
-        "game": tournament.rules.name,
+        "game": tournament.game_rules.name,
         "format": tournament.get_format_display(),
         "status": tournament.status,
         "status_words": tournament.get_status_display(),
-        "is_over": tournament.status != RunStatus.RUNNING,
+        "is_over": tournament.status != JobStatus.RUNNING,
         "owner": tournament.owner.get_username() if tournament.owner else "",
         "public": tournament.is_public,
         "when": tournament.created_at,

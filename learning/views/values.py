@@ -38,10 +38,10 @@ def machine_values_page(request: HttpRequest, machine: Machine, recent: list[dic
             "full": selectors_values.values_full(machine) if machine.learns else "",
             "rule_name": preset.name if preset else "a rule of its own",
             "rule_source": preset.source if preset else "",
-            "rule_sentences": selectors.rule_sentences(machine.any_rule),
+            "rule_sentences": selectors.rule_sentences(machine.rule),
         },
-        "game": game_view(machine.rules),
-        "roles": list(zip(machine.rules.layout.roles, machine.rules.layout.role_names, strict=True)),
+        "game": game_view(machine.game_rules),
+        "roles": list(zip(machine.game_rules.layout.roles, machine.game_rules.layout.role_names, strict=True)),
         "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
         "is_master": is_master(request.user, machine),
         "is_public": machine.is_public,
@@ -76,7 +76,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             raise BoxNotFoundError(f"{machine.name} keeps beads in boxes, and no values.")
     except PlayError as error:
         return not_found(request, error)
-    game = machine.rules
+    game = machine.game_rules
     start = game.encode(game.initial_position())
     asked, problem = request.GET.get("position", "").strip() or start, ""
     try:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from games.outages import ERRORS as DATABASE_ERRORS
 from learning.core.experiments.registry import EXPERIMENTS
-from learning.models import ExperimentPart, ExperimentRun, RunStatus
+from learning.models import ExperimentPart, ExperimentRun, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
@@ -45,18 +45,18 @@ def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
     try:
         experiment = EXPERIMENTS.get(run.experiment)
         if experiment is None or experiment.edition != run.edition:
-            hold.end(RunStatus.FAILED, error="This experiment has changed since. Run it again.")
+            hold.end(JobStatus.FAILED, error="This experiment has changed since. Run it again.")
             return
         result = experiment.run(experiment.settings(run.parameters), run.seed, hold.tell, hold.found)
-        hold.end(RunStatus.FINISHED, progress=1.0, result=result.to_json())
+        hold.end(JobStatus.FINISHED, progress=1.0, result=result.to_json())
     except (JobLostError, TurnOverError):
         return
     except ExperimentCancelledError:
-        hold.end(RunStatus.CANCELLED)
+        hold.end(JobStatus.CANCELLED)
     except DATABASE_ERRORS:
         raise  # the database will be back; so will the run, when its lease runs out
     except Exception as error:
-        hold.end(RunStatus.FAILED, error=jobs.fault(error))
+        hold.end(JobStatus.FAILED, error=jobs.fault(error))
         raise
 
 
@@ -94,7 +94,7 @@ class _Hold:
             ExperimentPart.objects.create(run=self.run, number=self.n_stored, found=self.found[self.n_stored :])
         raise TurnOverError
 
-    def end(self, status: RunStatus, **fields: object) -> None:
+    def end(self, status: JobStatus, **fields: object) -> None:
         """End the run; nothing happens if it is somebody else's by now."""
         with contextlib.suppress(JobLostError), transaction.atomic():
             jobs.end(self.run, status, finished_at=timezone.now(), **fields)

@@ -22,7 +22,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from games.exceptions import PlayError
-from learning.models import Job, RunStatus, Turn
+from learning.models import Job, JobStatus, Turn
 
 JobT = TypeVar("JobT", bound=Job)
 
@@ -51,7 +51,7 @@ class TurnEnd:
 
 def waits(now: datetime) -> Q:
     """Jobs that wait for a worker: never begun, let go, or left by a worker that has died."""
-    return Q(status=RunStatus.QUEUED) | Q(status=RunStatus.RUNNING, lease_until__lt=now)
+    return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING, lease_until__lt=now)
 
 
 class JobKind(ABC, Generic[JobT]):
@@ -86,7 +86,7 @@ class JobKind(ABC, Generic[JobT]):
         # for the row, and two workers would both have it. Only the lease tells one worker's claim from another's, so no
         # two are ever the same.
         taken = self.rows.filter(waits(now), pk=job_id).update(
-            status=RunStatus.RUNNING, lease_until=now + timedelta(seconds=self.lease_s), **self.begun
+            status=JobStatus.RUNNING, lease_until=now + timedelta(seconds=self.lease_s), **self.begun
         )
         job = self.rows.select_related(*self.related).filter(pk=job_id).first() if taken else None
         if job is not None:
@@ -128,7 +128,7 @@ def let_go(job: Job, **fields: Any) -> None:
     _update(job, lease_until=now, knocked_at=now, **fields)
 
 
-def end(job: Job, status: RunStatus, **fields: Any) -> None:
+def end(job: Job, status: JobStatus, **fields: Any) -> None:
     """End a job, and store what it came to.
 
     Raises:
@@ -144,7 +144,7 @@ def fault(error: Exception) -> str:
 
 
 def _update(job: Job, **fields: Any) -> None:
-    mine = type(job)._default_manager.filter(pk=job.pk, status=RunStatus.RUNNING, lease_until=job.lease_until)
+    mine = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING, lease_until=job.lease_until)
     if not mine.update(**fields):
         raise JobLostError
 

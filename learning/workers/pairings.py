@@ -24,7 +24,7 @@ from games.rules.romgon.rules import Romgon
 from learning import events
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
 from learning.core.tournaments.standings import table
@@ -33,7 +33,7 @@ from learning.core.training.memory import Memory
 from learning.core.training.q_contest import NO_GAMES, FrozenValues, QPlayer, contest_played
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import EntryGoneError
-from learning.models import Pairing, RunStatus, Tournament, TournamentEntry, TournamentFormat
+from learning.models import JobStatus, Pairing, Tournament, TournamentEntry, TournamentFormat
 from learning.selectors.tournaments import results_of, tournament_whole
 from learning.storage.values import values_fetch_at, values_go_back_to
 from learning.workers import jobs
@@ -79,7 +79,7 @@ def pairing_play(pairing: Pairing, turn: TurnEnd | None = None) -> list[int]:
             tournament = _going_on(pairing)
             if tournament is None:
                 return []
-            jobs.end(pairing, RunStatus.FINISHED, expected=played.expected, random_state="", **_counts(played))
+            jobs.end(pairing, JobStatus.FINISHED, expected=played.expected, random_state="", **_counts(played))
             following = [] if _unfinished(tournament).exists() else _advance(tournament)
             tournament.version += 1
             tournament.save()
@@ -95,7 +95,7 @@ def _counts(played: Contest) -> dict[str, int]:
 
 def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | None = None) -> None:
     """Play a tournament to its end in this process; pairings that others have claimed are left to them, and awaited."""
-    while Tournament.objects.filter(pk=tournament_id, status=RunStatus.RUNNING).exists():
+    while Tournament.objects.filter(pk=tournament_id, status=JobStatus.RUNNING).exists():
         waiting = claimable(tournament_id)
         if not waiting:
             time.sleep(LOOK_AGAIN_S)
@@ -139,15 +139,15 @@ def pairing_fail(pairing: Pairing, error: Exception) -> None:
         tournament = _going_on(pairing)
         if tournament is None:
             return
-        Pairing.objects.filter(pk=pairing.pk).update(status=RunStatus.FAILED, lease_until=None)
-        tournament_end(tournament, RunStatus.FAILED, jobs.fault(error))
+        Pairing.objects.filter(pk=pairing.pk).update(status=JobStatus.FAILED, lease_until=None)
+        tournament_end(tournament, JobStatus.FAILED, jobs.fault(error))
     tournament_tell(tournament)
 
 
-def tournament_end(tournament: Tournament, status: RunStatus, error: str = "") -> None:
+def tournament_end(tournament: Tournament, status: JobStatus, error: str = "") -> None:
     """End a tournament before its time; what waits will not be played. Call inside a transaction that has its lock."""
-    left = Q(status=RunStatus.QUEUED) | Q(status=RunStatus.RUNNING)
-    tournament.pairings.filter(left).update(status=RunStatus.CANCELLED, lease_until=None)
+    left = Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING)
+    tournament.pairings.filter(left).update(status=JobStatus.CANCELLED, lease_until=None)
     tournament.status, tournament.error, tournament.finished_at = status, error, timezone.now()
     tournament.version += 1
     tournament.save()
@@ -155,14 +155,14 @@ def tournament_end(tournament: Tournament, status: RunStatus, error: str = "") -
 
 def tournament_tell(tournament: Tournament) -> None:
     """Tell a tournament's page how it stands, not too often while it goes on."""
-    over = tournament.status != RunStatus.RUNNING
+    over = tournament.status != JobStatus.RUNNING
     if over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S):
         events.tournament_changed(tournament.pk, *tournament_whole(tournament))
 
 
 def _going_on(pairing: Pairing) -> Tournament | None:
     """The tournament of a pairing, locked, if it still goes on. Call inside a transaction."""
-    going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=RunStatus.RUNNING)
+    going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=JobStatus.RUNNING)
     return going_on.select_for_update(of=("self",)).first()
 
 
@@ -175,7 +175,7 @@ def _advance(tournament: Tournament) -> list[int]:
             return following
         tournament.round -= 1  # everybody has met everybody before the rounds were over
         tournament.n_rounds = tournament.round
-    tournament.status, tournament.finished_at = RunStatus.FINISHED, timezone.now()
+    tournament.status, tournament.finished_at = JobStatus.FINISHED, timezone.now()
     return []
 
 
@@ -195,7 +195,7 @@ def _meetings(tournament: Tournament, entrants: list[Entrant]) -> list[Meeting]:
 
 
 def _unfinished(tournament: Tournament) -> QuerySet[Pairing]:
-    return tournament.pairings.exclude(status=RunStatus.FINISHED)
+    return tournament.pairings.exclude(status=JobStatus.FINISHED)
 
 
 def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
@@ -205,7 +205,7 @@ def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
         JobLostError: in the middle of it nobody wanted to know any more.
     """
     tournament = pairing.tournament
-    rng, game = RandomSource(tournament.seed, pairing.number), tournament.rules
+    rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
     if isinstance(game, Romgon):
         return _long_games(pairing, game, rng, turn)
     first, second = (_player(tournament, entry) for entry in (pairing.first, pairing.second))
@@ -252,7 +252,7 @@ def _player(tournament: Tournament, entry: TournamentEntry) -> Player:
     """The entry as it was when the tournament began."""
     if entry.side is None:
         return OPPONENTS[entry.opponent]
-    boxes = boxes_compile(tournament.rules, Side(entry.side), Rule.from_json(entry.rule))
+    boxes = boxes_compile(tournament.game_rules, Side(entry.side), BoxRule.from_json(entry.rule))
     assert entry.beads is not None
     return Memory.load(boxes, ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items()))
 

@@ -25,7 +25,7 @@ from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox
 from learning.core.training.q_episodes import QMemory
 from learning.exceptions import MachineNotFoundError
-from learning.models import CurvePoint, LessonKind, Machine, RunStage, RunStatus, TrainingRun
+from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.boxes import box_state
 from learning.selectors.runs import run_curve, run_progress
 from learning.selectors.strength import strength_of
@@ -103,7 +103,7 @@ def run_execute(
         turn: when it ends, after a chunk at least, the worker is let go: the run waits to be claimed again.
     """
     pace, news, told_at, told, done = Pace(_first_chunk(run)), News(), 0.0, -1, -1
-    while run.status == RunStatus.RUNNING:
+    while run.status == JobStatus.RUNNING:
         try:
             run = run_chunk(run, pace, news)
         except JobLostError:
@@ -114,13 +114,13 @@ def run_execute(
             raise
         except Exception as error:
             with contextlib.suppress(JobLostError):
-                jobs.end(run, RunStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
+                jobs.end(run, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
             raise
         if progress is not None and run.games_done > done:
             progress(run)
         done = run.games_done
-        is_let_go = run.status == RunStatus.RUNNING and turn is not None and turn.is_reached
-        if run.status != RunStatus.RUNNING or is_let_go or time.monotonic() - told_at >= TELL_EVERY_S:
+        is_let_go = run.status == JobStatus.RUNNING and turn is not None and turn.is_reached
+        if run.status != JobStatus.RUNNING or is_let_go or time.monotonic() - told_at >= TELL_EVERY_S:
             curve = run_curve(run, after=told)
             events.run_changed(run.pk, run_progress(run), curve, _audience(run))
             news.tell()
@@ -144,7 +144,7 @@ def _first_chunk(run: TrainingRun) -> int:
     if machine is not None and machine.keeps_values:
         return FIRST_CHUNK_GAMES_VALUES
     # Without a machine there is no chunk: it finds that out under the lock.
-    return FIRST_CHUNK_GAMES if machine is None or machine.rules.enumerable else FIRST_CHUNK_GAMES_READABLE
+    return FIRST_CHUNK_GAMES if machine is None or machine.game_rules.enumerable else FIRST_CHUNK_GAMES_READABLE
 
 
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
@@ -186,14 +186,14 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
     except MachineNotFoundError:
         # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
-        ours = TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, lease_until=run.lease_until)
+        ours = TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING, lease_until=run.lease_until)
         still_ours = ours.first()
         if still_ours is None:
             raise JobLostError from None
         return still_ours
     except TrainingRun.DoesNotExist:
         raise JobLostError from None
-    if run.status != RunStatus.RUNNING or run.lease_until != claim:
+    if run.status != JobStatus.RUNNING or run.lease_until != claim:
         raise JobLostError
     points = [] if sampled is None else [sampled]
     if left and stage.is_without_opponent:
@@ -206,9 +206,9 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     now = timezone.now()
     # Where the last point is a sample it is still to be taken.
     if run.games_done == run.n_games and not (left and _is_sampled(machine)):
-        run.status, run.finished_at, run.lease_until = RunStatus.FINISHED, now, None
+        run.status, run.finished_at, run.lease_until = JobStatus.FINISHED, now, None
     elif run.cancel_requested:
-        run.status, run.finished_at, run.lease_until = RunStatus.CANCELLED, now, None
+        run.status, run.finished_at, run.lease_until = JobStatus.CANCELLED, now, None
     else:
         run.lease_until = now + timedelta(seconds=LEASE_S)
     run.save()
@@ -226,7 +226,7 @@ def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
 
 def _is_sampled(machine: Machine) -> bool:
     """Whether the machine's strength is a sample, which takes its time, and not a sum."""
-    return machine.keeps_values or not machine.rules.enumerable
+    return machine.keeps_values or not machine.game_rules.enumerable
 
 
 def _marks(run: TrainingRun, machine: Machine) -> list[int]:

@@ -59,7 +59,7 @@ def _moves(machine: Any) -> list[float]:
     from learning.core.kernels.random_source import RandomSource
     from learning.storage.values import values_learner
 
-    game, rng = machine.rules, RandomSource(5)
+    game, rng = machine.game_rules, RandomSource(5)
     position, seconds = game.initial_position(), []
     while game.outcome(position) is None and len(seconds) < N_MOVES:
         begin = time.perf_counter()

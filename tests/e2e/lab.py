@@ -11,7 +11,7 @@ from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
 from games.rules.base import Side
-from learning.models import Box, Machine, RunStatus, Schedule, Tournament, TrainingRun
+from learning.models import Box, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.machines import machine_update
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
@@ -105,8 +105,8 @@ def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
     finished, cancelled = learner.runs.order_by("pk")
     failed = frozen.runs.get()
     error = "ValueError: these beads do not fit the boxes of the rule"
-    TrainingRun.objects.filter(pk=cancelled.pk).update(status=RunStatus.CANCELLED, n_games=9_000)
-    TrainingRun.objects.filter(pk=failed.pk).update(status=RunStatus.FAILED, n_games=9_000, error=error)
+    TrainingRun.objects.filter(pk=cancelled.pk).update(status=JobStatus.CANCELLED, n_games=9_000)
+    TrainingRun.objects.filter(pk=failed.pk).update(status=JobStatus.FAILED, n_games=9_000, error=error)
     return {"finished": finished, "cancelled": cancelled, "failed": failed, "running": running, "queued": queued}
 
 

@@ -50,8 +50,8 @@ def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None: 
 
 def test_a_machine_that_keeps_values_is_taken_away_and_brought_back(page: Page, owner: Any) -> None:  # noqa: F811
     learner = machine_create(game="romgon", side=None, name="Q")
-    board = learner.rules.initial_position().board
-    keys = [entry_key(board, move) for move in learner.rules.legal_moves(learner.rules.initial_position())]
+    board = learner.game_rules.initial_position().board
+    keys = [entry_key(board, move) for move in learner.game_rules.legal_moves(learner.game_rules.initial_position())]
     Value.objects.bulk_create(Value(machine=learner, key=key, start=0.1 / 3, value=0.1 / 3) for key in keys)
     page.goto(learner.get_absolute_url())
     with page.expect_download() as download:

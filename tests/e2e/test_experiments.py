@@ -5,7 +5,7 @@ import csv
 import pytest
 from playwright.sync_api import Page, expect
 
-from learning.models import ExperimentRun, RunStatus
+from learning.models import ExperimentRun, JobStatus
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import broken, with_each
@@ -78,7 +78,7 @@ def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None
     run_it(page, 8)
     page.locator("#cancel").click()
     expect(page.locator("#result")).to_contain_text("It was stopped before there was a result.")
-    assert ExperimentRun.objects.get().status == RunStatus.CANCELLED
+    assert ExperimentRun.objects.get().status == JobStatus.CANCELLED
     assert with_each(page, broken) == []
     page.locator("#begin").click()
     expect(page.locator("#status")).to_have_text("Waiting")

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from games.rules.base import Side
 from learning.core.machines.presets import PRESETS, Q_PRESETS
 from learning.core.machines.q_learning import QRule
-from learning.models import Machine, RunStatus, TrainingRun
+from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
 from learning.selectors.strength import visit_probabilities
@@ -77,7 +77,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
     expect(page.locator('[data-show="status"]')).to_contain_text("Cancelled")
     expect(page.locator("#cancel")).to_be_hidden()
     run = TrainingRun.objects.get()
-    assert run.status == RunStatus.CANCELLED
+    assert run.status == JobStatus.CANCELLED
     assert 0 < run.games_done < run.n_games
     assert games_shown(page) == run.games_done
     page.get_by_text("The same as a table").click()
@@ -176,7 +176,7 @@ def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owne
     expect(page.locator("#own-rule-note")).to_be_visible()
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Strict")
-    assert Machine.objects.get().learning_rule.loss == -2
+    assert Machine.objects.get().box_rule.loss == -2
 
 
 def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> None:
@@ -208,7 +208,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     expect(page.locator("h1")).to_have_text("Quentin")
     made = Machine.objects.get()
     assert (made.game, made.preset, made.side) == ("romgon", "", None)
-    assert made.any_rule == QRule(learning_rate=0.5, epsilon=1.0)
+    assert made.rule == QRule(learning_rate=0.5, epsilon=1.0)
 
 
 def test_the_buttons_of_a_machine_of_ones_own(page: Page, owner: Any) -> None:
@@ -294,7 +294,9 @@ def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
     expect(page.locator("#odds tbody tr")).to_have_count(7)
     chances = [float(str(cell.get_attribute("title")).split()[1]) for cell in page.locator("#odds td[title]").all()]
     assert sum(chances) == pytest.approx(1)
-    box = learner.boxes.get(position=learner.rules.encode(learner.rules.canonical(learner.rules.decode("XO......."))))
+    box = learner.boxes.get(
+        position=learner.game_rules.encode(learner.game_rules.canonical(learner.game_rules.decode("XO.......")))
+    )
     expect(page.locator("#turned a")).to_have_attribute("href", box.get_absolute_url())
     page.locator("#back").click()
     expect(page.locator("#position")).to_have_value("X........")
@@ -389,7 +391,7 @@ def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -
     keys.press("Enter")
     expect(page.locator("h1")).to_have_text("Typed")
     made = Machine.objects.get()
-    assert (made.learning_rule.loss, made.learning_rule.when_empty, made.description) == (-2, "refill", "By hand")
+    assert (made.box_rule.loss, made.box_rule.when_empty, made.description) == (-2, "refill", "By hand")
     while page.evaluate("document.activeElement.id") != "train":
         keys.press("Tab")
     keys.press("Enter")

@@ -39,7 +39,7 @@ def ids(cells: Locator) -> list[str]:
 
 
 def rules_of(match: Match) -> Romgon:
-    game = match.room.rules
+    game = match.room.game_rules
     assert isinstance(game, Romgon)
     return game
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from games.models import Match
 from games.rules.base import Side
 from games.rules.registry import family_games
-from learning.core.machines.rule import OpenBoxes, Rule
+from learning.core.machines.rule import BoxRule, OpenBoxes
 from learning.models import Draw, Lesson, Machine, TrainingRun
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor
@@ -23,7 +23,7 @@ HEXAPAWN = family_games("hexapawn")
 
 
 def two_of(owner: Any, game: str = NC) -> tuple[Machine, Machine]:
-    rule = Rule(open_boxes=OpenBoxes.WHEN_MET)
+    rule = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
     first, second = (
         machine_create(game=game, side=side, name=name, rule=rule, owner=owner)
         for side, name in zip(Side, ("Alma", "Bert"), strict=True)

@@ -50,7 +50,7 @@ class Ponderer(SeatPlayer):
         assert self.may_move.wait(HANG_S)
         if self.dies:
             raise RuntimeError("this thread is gone, as if its process had died")
-        return Choice(seat.match.room.rules.legal_moves(position)[0])
+        return Choice(seat.match.room.game_rules.legal_moves(position)[0])
 
 
 @pytest.fixture

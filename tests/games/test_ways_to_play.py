@@ -13,9 +13,8 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.selectors import room_view
 from games.services import Person, Seated
-from learning.core.machines.menace import Draw as Drawn
-from learning.core.machines.menace import Menace, Result
-from learning.core.machines.rule import FinalLoss, OpenBoxes, Rule, WhenEmpty
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
+from learning.core.machines.rule import BoxRule, FinalLoss, OpenBoxes, WhenEmpty
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import ledger_errors
@@ -26,7 +25,7 @@ from tests.waiting import HANG_S
 pytestmark = pytest.mark.django_db
 
 BOXED = [slug for slug, game in GAMES.items() if game.takes_boxes]
-MET = Rule(open_boxes=OpenBoxes.WHEN_MET)
+MET = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
 
 
 def taken_over(learner: Machine, who: Person, opponent: str = "random", **options: Any) -> Seated:
@@ -61,9 +60,9 @@ def memory(learner: Machine) -> dict[str, tuple[int, ...]]:
 def learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) -> dict[str, list[int]]:
     """What the readable machine makes of the draws stored for a fresh machine, and of the result."""
     learner.refresh_from_db()
-    readable = Menace(learner.rules, Side(learner.side), learner.learning_rule)
+    readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
     drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply").select_related("box")
-    draws = [Drawn(draw.box.position, tuple(draw.beads), draw.slot) for draw in drawn]
+    draws = [BeadDraw(draw.box.position, tuple(draw.beads), draw.slot) for draw in drawn]
     for draw in draws:
         readable.open_box(readable.game.decode(draw.box))
     winner = None if match.winner is None else Side(match.winner)
@@ -94,8 +93,8 @@ class TestTakingOver:
         assert [seats[one]["machine"]["games"] for one in (side, side.other)] == [1, 1], "as they are after the match"
         own_plies = Ply.objects.filter(side=side)
         cabinet, before = own.cabinet, {ply.number + 1: ply.position for ply in Ply.objects.all()}
-        before[0] = own.rules.encode(own.rules.initial_position())
-        chosen = [p.number for p in own_plies if cabinet.has_box(own.rules.decode(before[p.number]))]
+        before[0] = own.game_rules.encode(own.game_rules.initial_position())
+        chosen = [p.number for p in own_plies if cabinet.has_box(own.game_rules.decode(before[p.number]))]
         assert [draw.ply for draw in Draw.objects.filter(machine=own).order_by("ply")] == chosen
         for learner in (own, other):
             readable = learnt_by_hand(learner, match)
@@ -111,7 +110,7 @@ class TestTakingOver:
 
     def test_a_resignation_is_a_game_lost_and_no_empty_box(self) -> None:
         owner = user()
-        rule = Rule(final_loss=FinalLoss.REMOVE, punish_previous_on_resign=True)
+        rule = BoxRule(final_loss=FinalLoss.REMOVE, punish_previous_on_resign=True)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         seated = taken_over(own, person(owner))
         play(seated, person(owner), "5")
@@ -124,7 +123,7 @@ class TestTakingOver:
 
     def test_a_match_lost_on_the_board_removes_the_last_move_as_ever(self) -> None:
         owner = user()
-        rule = Rule(final_loss=FinalLoss.REMOVE)
+        rule = BoxRule(final_loss=FinalLoss.REMOVE)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         seated = taken_over(own, person(owner), "perfect")
         Match.objects.update(seed=1)
@@ -146,8 +145,8 @@ class TestTakingOver:
         assert (memory(own), memory(other)) == after_first, "nothing was drawn in the second match"
         assert list(own.lessons.order_by("number").values_list("match__number", flat=True)) == [1, 2]
 
-    @pytest.mark.parametrize("rule", [Rule(), MET])
-    def test_a_match_that_nobody_ends_never_teaches(self, rule: Rule) -> None:
+    @pytest.mark.parametrize("rule", [BoxRule(), MET])
+    def test_a_match_that_nobody_ends_never_teaches(self, rule: BoxRule) -> None:
         owner = user()
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         other = machine_create(game=NC, side=Side.SECOND, name="Other", rule=rule)
@@ -173,7 +172,7 @@ class TestTakingOver:
 
     def test_an_empty_box_is_refilled_as_the_rule_says_when_a_person_plays_from_it(self) -> None:
         owner = user()
-        rule = Rule(when_empty=WhenEmpty.REFILL)
+        rule = BoxRule(when_empty=WhenEmpty.REFILL)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         Box.objects.filter(machine=own, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
         state = play(taken_over(own, person(owner)), person(owner), "5")
@@ -448,7 +447,7 @@ class TestDatabase:
 def test_two_machines_in_many_rooms_at_once_learn_every_match_once_and_never_wait_in_a_circle() -> None:
     """Both open and refill boxes in the middle of matches, and learn at the end: each takes the locks of both."""
     owner = user()
-    rule = Rule(initial=(1,), when_empty=WhenEmpty.REFILL, open_boxes=OpenBoxes.WHEN_MET)
+    rule = BoxRule(initial=(1,), when_empty=WhenEmpty.REFILL, open_boxes=OpenBoxes.WHEN_MET)
     # The lower id plays second in one pair and first in the other, so that either order of locking would be met.
     pairs = []
     for sides in ((Side.FIRST, Side.SECOND), (Side.SECOND, Side.FIRST)):

@@ -2,10 +2,19 @@
 
 from hypothesis import strategies as st
 
-from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
+from learning.core.machines.rule import (
+    BoxRule,
+    BoxSet,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    InitialBy,
+    OpenBoxes,
+    WhenEmpty,
+)
 
 MADE_UP = {
-    "hexapawn-like": Rule(
+    "hexapawn-like": BoxRule(
         initial=(1,),
         final_win=FinalWin.SOLE,
         final_loss=FinalLoss.REMOVE,
@@ -16,7 +25,7 @@ MADE_UP = {
         box_set=BoxSet.ALL,
         open_boxes=OpenBoxes.WHEN_MET,
     ),
-    "hexapawn-like, stops": Rule(
+    "hexapawn-like, stops": BoxRule(
         initial=(1,),
         win=0,
         draw=0,
@@ -28,29 +37,31 @@ MADE_UP = {
         punish_previous_on_resign=True,
         empty_opening=EmptyOpening.STOP,
     ),
-    "gardner-like": Rule(
+    "gardner-like": BoxRule(
         initial=(1,), win=0, draw=0, loss=0, final_loss=FinalLoss.REMOVE, punish_previous_on_resign=True
     ),
-    "gardner-like, plays on": Rule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.UNIFORM),
-    "gardner-like, refills": Rule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL),
-    "only last": Rule(initial=(3,), win=2, loss=-2, only_last=True),
-    "only last, previous punished": Rule(
+    "gardner-like, plays on": BoxRule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.UNIFORM),
+    "gardner-like, refills": BoxRule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL),
+    "only last": BoxRule(initial=(3,), win=2, loss=-2, only_last=True),
+    "only last, previous punished": BoxRule(
         initial=(2, 1), loss=-1, only_last=True, punish_previous_on_resign=True, empty_opening=EmptyOpening.STOP
     ),
-    "only last, sole": Rule(initial=(2,), cap=5, final_win=FinalWin.SOLE, only_last=True, when_empty=WhenEmpty.UNIFORM),
-    "low cap": Rule(initial=(2, 2, 1), cap=3, loss=-2, when_empty=WhenEmpty.UNIFORM),
-    "plays anything, merged": Rule(initial=(1,), win=1, draw=0, loss=-1, when_empty=WhenEmpty.UNIFORM),
-    "plays anything, not merged": Rule(
+    "only last, sole": BoxRule(
+        initial=(2,), cap=5, final_win=FinalWin.SOLE, only_last=True, when_empty=WhenEmpty.UNIFORM
+    ),
+    "low cap": BoxRule(initial=(2, 2, 1), cap=3, loss=-2, when_empty=WhenEmpty.UNIFORM),
+    "plays anything, merged": BoxRule(initial=(1,), win=1, draw=0, loss=-1, when_empty=WhenEmpty.UNIFORM),
+    "plays anything, not merged": BoxRule(
         initial=(1,), win=1, draw=0, loss=-1, when_empty=WhenEmpty.UNIFORM, merge_symmetric_moves=False
     ),
-    "starts empty by cell": Rule(
+    "starts empty by cell": BoxRule(
         initial=(2, 0, 2, 0, 3), initial_by=InitialBy.CELL, when_empty=WhenEmpty.UNIFORM, merge_symmetric_moves=False
     ),
-    "later boxes start empty": Rule(initial=(3, 0), draw=0),
-    "refills with nothing": Rule(initial=(3, 0), when_empty=WhenEmpty.REFILL),
-    "rewards losing": Rule(initial=(5,), win=-2, draw=-1, loss=2, empty_opening=EmptyOpening.STOP),
-    "as it lies, decisions": Rule(initial=(2,), merge_symmetric_moves=False, reduce_symmetry=False),
-    "as it lies, removes": Rule(
+    "later boxes start empty": BoxRule(initial=(3, 0), draw=0),
+    "refills with nothing": BoxRule(initial=(3, 0), when_empty=WhenEmpty.REFILL),
+    "rewards losing": BoxRule(initial=(5,), win=-2, draw=-1, loss=2, empty_opening=EmptyOpening.STOP),
+    "as it lies, decisions": BoxRule(initial=(2,), merge_symmetric_moves=False, reduce_symmetry=False),
+    "as it lies, removes": BoxRule(
         initial=(2,),
         merge_symmetric_moves=False,
         reduce_symmetry=False,
@@ -68,7 +79,7 @@ def rules(draw):
     final_win = draw(st.sampled_from(FinalWin)) if cap is not None else FinalWin.NONE
     initial = draw(st.lists(st.integers(floor, 6 if cap is None else cap), min_size=1, max_size=9).filter(any))
     reduce_symmetry = draw(st.booleans())
-    return Rule(
+    return BoxRule(
         initial=tuple(initial),
         initial_by=draw(st.sampled_from(InitialBy)),
         win=draw(st.integers(-2, 4)),

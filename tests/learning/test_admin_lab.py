@@ -8,7 +8,7 @@ from django.test import Client
 from django_celery_beat.models import PeriodicTask
 
 from games.rules.base import Side
-from learning.models import Machine, RunStatus, Schedule, Tournament, TrainingRun
+from learning.models import JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.runs import Stage
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
@@ -109,8 +109,8 @@ def test_tournaments_are_shown_and_called_off(browser: Client) -> None:
     assert "Entrant" in page
     answer = browser.post(TOURNAMENTS, {"action": "call_off", "_selected_action": [over.pk, going_on.pk]}, follow=True)
     assert "1 were called off" in answer.content.decode()
-    assert Tournament.objects.get(pk=going_on.pk).status == RunStatus.CANCELLED
-    assert Tournament.objects.get(pk=over.pk).status == RunStatus.FINISHED
+    assert Tournament.objects.get(pk=going_on.pk).status == JobStatus.CANCELLED
+    assert Tournament.objects.get(pk=over.pk).status == JobStatus.FINISHED
 
 
 def test_staff_without_permissions_see_and_do_nothing() -> None:

@@ -51,8 +51,8 @@ def test_the_list_is_narrowed_by_machine_and_by_how_a_key_begins(browser: Client
     own = set(learner.values.values_list("key", flat=True))
     assert set(shown(browser, machine=other.pk)) == {"0-0-1-1#0-0:swU"}
     assert set(shown(browser, machine=learner.pk)) <= own
-    start = learner.rules.initial_position()
-    begins = action_key(learner.rules.legal_moves(start)[0])[:2]
+    start = learner.game_rules.initial_position()
+    begins = action_key(learner.game_rules.legal_moves(start)[0])[:2]
     assert set(shown(browser, machine=learner.pk, q=begins)) == {key for key in own if key.startswith(begins)}
     key = min(own)
     assert shown(browser, machine=learner.pk, q=key) == [key]

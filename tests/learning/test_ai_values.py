@@ -36,8 +36,8 @@ def ask(status: int = 200, **fields: Any) -> dict[str, Any]:
 
 def store(machine: Machine, **values: float) -> None:
     """Values of actions from the start; the pieces of their keys are those of the start."""
-    start = machine.rules.initial_position()
-    keys = {action_key(move): entry_key(start.board, move) for move in machine.rules.legal_moves(start)}
+    start = machine.game_rules.initial_position()
+    keys = {action_key(move): entry_key(start.board, move) for move in machine.game_rules.legal_moves(start)}
     Value.objects.bulk_create(
         Value(machine=machine, key=keys[action.replace("_", "-")], start=value, value=value)
         for action, value in values.items()
@@ -46,7 +46,7 @@ def store(machine: Machine, **values: float) -> None:
 
 def test_it_plays_what_it_thinks_best_and_shows_every_legal_action(learner: Machine) -> None:
     untaught = ask(machine="q")
-    assert len(untaught["candidateMoves"]) == len(learner.rules.legal_moves(learner.rules.initial_position()))
+    assert len(untaught["candidateMoves"]) == len(learner.game_rules.legal_moves(learner.game_rules.initial_position()))
     assert all(view["value"] == 0 and view["evaluation"] == view["outlook"] for view in untaught["candidateMoves"])
     store(learner, **{"2_7_3_6": 0.5, "4_7_4_6": -0.5})
     for _ in range(5):  # it would try anything in a match, and here it never does

@@ -16,8 +16,8 @@ from learning.core.exchange import hexapawn_rl
 from learning.core.exchange.document import BoxData, MachineData, Wanted
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import FORMATS, machine_read
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.menace import Menace
 from learning.core.machines.presets import PRESETS
 from learning.core.printing.sheets import PrintOptions, sheets_pdf
 from learning.core.training.tables import boxes_compile
@@ -83,7 +83,7 @@ class TestAsShipped:
 
     def test_is_the_rule_that_it_goes_on_under(self) -> None:
         learner = machine_import(user=None, content=(SAVED / "player2.json").read_bytes()).machine
-        assert (learner.preset, learner.learning_rule) == (hexapawn_rl.PRESET, PRESETS["hexapawn-rl-as-shipped"].rule)
+        assert (learner.preset, learner.box_rule) == (hexapawn_rl.PRESET, PRESETS["hexapawn-rl-as-shipped"].rule)
 
     def test_with_an_empty_first_box_it_resigns_for_ever_and_says_so(self, client: Client) -> None:
         content = (SAVED / "player1.json").read_bytes()
@@ -137,7 +137,7 @@ def test_hexapawn_rl_finds_every_box_that_we_write_and_plays_it_as_it_is_played_
         boxes[key] = [max((number + slot) % 5, rule.floor if not rule.removes else 0) for slot in range(n_slots)]
     data = [BoxData(key, tuple(beads), (0,) * len(beads)) for key, beads in boxes.items()]
     memory = json.loads(hexapawn_rl.dump(MachineData(PAWNS, side, rule, "Pawns", tuple(data))))["memory"]
-    menace = Menace(PAWNS, side, rule, boxes, learns=False)
+    menace = BoxMachine(PAWNS, side, rule, boxes, learns=False)
     found, waiting, met = set(), [PAWNS.initial_position()], set()
     while waiting:
         position = waiting.pop()

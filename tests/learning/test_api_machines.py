@@ -136,7 +136,7 @@ def test_a_machine_is_made_from_a_preset_and_belongs_to_who_asked(people: People
 def test_a_machine_is_made_from_a_rule_of_its_own(people: People) -> None:
     rule = {"initial": [5], "win": 2, "loss": -2, "when_empty": "refill"}
     made = people["owner"].post("/api/machines", {"game": NC, "rule": rule, "public": False}).json()
-    assert made["rule"] == {**Machine.objects.get().rule, **rule}
+    assert made["rule"] == {**Machine.objects.get().rule_json, **rule}
     assert (made["preset"], made["name"], made["public"]) == ("", "Noughts and crosses X", False)
     assert set(Machine.objects.get().boxes.order_by("ply")[0].beads) == {5}
 

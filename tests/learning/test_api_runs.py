@@ -18,7 +18,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from games import services_tokens
 from games.models import ApiToken
 from games.rules.base import Side
-from learning.models import Machine, RunStatus, TrainingRun
+from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers.runs import run_claim, run_execute
@@ -492,8 +492,8 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
 def test_a_stop_is_asked_for_once_whoever_asks(learner: Machine, people: dict[str, APIClient]) -> None:
     run = run_of(learner)
     run_claim(run.pk)
-    assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == RunStatus.RUNNING
+    assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == JobStatus.RUNNING
     assert training_run_cancel(run_id=run.pk)
     run.refresh_from_db()
-    assert run_execute(run).status == RunStatus.CANCELLED
+    assert run_execute(run).status == JobStatus.CANCELLED
     assert people["guest"].get(f"{URL}/{run.pk}").json()["games_done"] == 0

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from games import services_tokens
 from games.rules.base import Side
-from learning.models import Machine, RunStatus, Tournament
+from learning.models import JobStatus, Machine, Tournament
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers.pairings import tournament_play
 from tests.factories import api_with, machine, user
@@ -107,7 +107,7 @@ def test_who_may_call_off_and_delete(
     response = people[who].post(f"{address}/cancel") if act == "cancel" else people[who].delete(address)
     may = WRITES[who][not public] == OK
     assert code_of(response) == ((204, "") if may and act == "delete" else WRITES[who][not public])
-    left = Tournament.objects.filter(pk=tournament.pk, status=RunStatus.RUNNING).exists()
+    left = Tournament.objects.filter(pk=tournament.pk, status=JobStatus.RUNNING).exists()
     assert left != may
 
 
@@ -296,7 +296,7 @@ def test_what_others_may_do_on_the_pages(owner: Any) -> None:
         assert client.post(f"/tournaments/{open_one.pk}/{act}").status_code == 403
         assert client.post(f"/tournaments/{hidden.pk}/{act}").status_code == 404
     assert f"/tournaments/{hidden.pk}" not in client.get("/tournaments").content.decode()
-    assert Tournament.objects.filter(status=RunStatus.RUNNING).count() == 2
+    assert Tournament.objects.filter(status=JobStatus.RUNNING).count() == 2
 
 
 def test_a_list_takes_a_fixed_number_of_queries(owner: Any, django_assert_max_num_queries: Any) -> None:

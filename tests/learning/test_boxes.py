@@ -10,10 +10,10 @@ from games.rules.base import Side
 from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from games.rules.registry import GAMES
 from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import BoxMachine, Result
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.menace import Menace, Result
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxSet, Rule
+from learning.core.machines.rule import BoxRule, BoxSet
 from learning.core.training.tables import boxes_compile, graph_compile
 from tests.learning.remembered import GAME, remembered
 from tests.rules.walks import reachable
@@ -52,7 +52,7 @@ def trained_looking(machine, seed=0):
 
 def copy_of(machine):
     boxes = {key: list(beads) for key, beads in machine.boxes.items()}
-    return Menace(machine.game, machine.side, machine.rule, boxes, machine.n_removed, learns=machine.learns)
+    return BoxMachine(machine.game, machine.side, machine.rule, boxes, machine.n_removed, learns=machine.learns)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def copy_of(machine):
 )
 def test_boxes_slots_and_beads(side, merged, n_boxes, by_move, n_slots, beads):
     for name, initial in BEADS_BY_MOVE.items():
-        table = boxes_compile(GAMES["noughts-and-crosses"], side, Rule(initial, merge_symmetric_moves=merged))
+        table = boxes_compile(GAMES["noughts-and-crosses"], side, BoxRule(initial, merge_symmetric_moves=merged))
         assert table.n_boxes == n_boxes
         assert [n for _, n in sorted(Counter(table.move_number.tolist()).items())] == by_move
         assert len(table.initial) == n_slots
@@ -75,14 +75,14 @@ def test_boxes_slots_and_beads(side, merged, n_boxes, by_move, n_slots, beads):
 
 def test_forced_positions_have_boxes_only_where_the_rule_asks_for_them():
     for side, n_boxes in ((Side.FIRST, 338), (Side.SECOND, 289)):
-        assert boxes_compile(GAME, side, Rule(box_set=BoxSet.ALL)).n_boxes == n_boxes
+        assert boxes_compile(GAME, side, BoxRule(box_set=BoxSet.ALL)).n_boxes == n_boxes
     assert boxes_compile(GAME, Side.FIRST, PRESETS["apl-notebook"].rule).n_boxes == sum(
         GAME.side_to_move(position) is Side.FIRST for position in playable_positions()
     )
 
 
 def test_56_of_304_boxes_have_symmetric_moves():
-    cabinet = Cabinet(GAME, Side.FIRST, Rule())
+    cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
     boxes = {cabinet.box_position(p) for p in playable_positions() if cabinet.has_box(p)}
     assert len(boxes) == 304
     assert sum(len(cabinet.slots(box)) < len(GAME.legal_moves(box)) for box in boxes) == 56
@@ -102,8 +102,8 @@ def digits(n):
 
 
 def test_a_box_is_opened_where_the_machine_has_to_move_and_has_a_choice():
-    first = Cabinet(GAME, Side.FIRST, Rule())
-    every = Cabinet(GAME, Side.FIRST, Rule(box_set=BoxSet.ALL))
+    first = Cabinet(GAME, Side.FIRST, BoxRule())
+    every = Cabinet(GAME, Side.FIRST, BoxRule(box_set=BoxSet.ALL))
     assert first.has_box(GAME.decode("........."))
     assert not first.has_box(GAME.decode("X........"))
     assert not first.has_box(GAME.decode("XXXOO...."))
@@ -113,11 +113,11 @@ def test_a_box_is_opened_where_the_machine_has_to_move_and_has_a_choice():
 
 
 def test_the_box_of_the_empty_board_has_a_corner_an_edge_and_the_centre():
-    cabinet = Cabinet(GAME, Side.FIRST, Rule())
+    cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
     empty = GAME.initial_position()
     assert cabinet.slots(empty) == ((0, 2, 6, 8), (1, 3, 5, 7), (4,))
     assert cabinet.printed_moves(empty) == (0, 1, 4)
-    unmerged = Cabinet(GAME, Side.FIRST, Rule(merge_symmetric_moves=False))
+    unmerged = Cabinet(GAME, Side.FIRST, BoxRule(merge_symmetric_moves=False))
     assert unmerged.slots(empty)[2] == (0, 2, 6, 8)
     assert unmerged.printed_moves(empty) == tuple(range(9))
     raw = Cabinet(GAME, Side.FIRST, PRESETS["apl-notebook"].rule)
@@ -143,7 +143,7 @@ def test_slots_share_out_the_legal_moves():
 
 @TURNED
 def test_every_image_of_a_position_gets_the_image_of_the_policy(game, slug):
-    machines = {side: trained_looking(Menace(game, side, PRESETS[slug].rule)) for side in Side}
+    machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
     n_pairs = 0
     for greedy in (False, True):
         policies = {p: machines[game.side_to_move(p)].policy(p, greedy=greedy) for p in playable_positions(game)}
@@ -171,14 +171,14 @@ def test_every_image_of_a_position_gets_the_image_of_the_slots(game, slug):
 
 @TURNED
 def test_every_image_of_a_position_draws_the_same_bead_and_learns_the_same(game, slug):
-    machines = {side: trained_looking(Menace(game, side, PRESETS[slug].rule)) for side in Side}
+    machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
     positions = [p for p in playable_positions(game) if machines[game.side_to_move(p)].cabinet.has_box(p)]
     drawn = {}
     for position in positions:
         machine = machines[game.side_to_move(position)]
         # One word for the whole orbit, and a copy of the box: a draw may refill it.
         key = game.encode(game.canonical(position))
-        learner = Menace(game, machine.side, machine.rule, {key: list(machine.boxes[key])})
+        learner = BoxMachine(game, machine.side, machine.rule, {key: list(machine.boxes[key])})
         draw = learner.draw(position, RandomSource(9, stream=hash_free(key)))
         changes = learner.restock([draw], Result.WIN) if draw.slot is not None else []
         drawn[position] = (draw, changes, learner.boxes)
@@ -195,7 +195,7 @@ def hash_free(text):
 @TURNED
 @pytest.mark.parametrize("side", Side)
 def test_a_game_and_its_image_teach_exactly_the_same_beads(game, slug, side):
-    start = trained_looking(Menace(game, side, PRESETS[slug].rule), seed=5)
+    start = trained_looking(BoxMachine(game, side, PRESETS[slug].rule), seed=5)
     rng = random.Random(1)
     for game_number in range(40):
         learner, record = copy_of(start), []

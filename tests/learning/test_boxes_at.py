@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from games.exceptions import MalformedError
 from games.rules.base import Side
-from learning.core.machines.menace import Menace
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import BoxNotFoundError
 from learning.models import Box, Machine
@@ -25,13 +25,13 @@ def now(learner: Machine) -> dict[str, list[int]]:
     return dict(learner.boxes.order_by("ply", "position").values_list("position", "beads"))
 
 
-def readable(learner: Machine) -> Menace:
-    return Menace(learner.rules, Side(learner.side), learner.learning_rule, now(learner))
+def readable(learner: Machine) -> BoxMachine:
+    return BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule, now(learner))
 
 
 def own_positions(learner: Machine) -> list[Any]:
     """Every position, in every orientation, in which the machine can be to move."""
-    game = learner.rules
+    game = learner.game_rules
     seen = frontier = {game.initial_position()}
     while frontier:
         frontier = {game.apply(p, move) for p in frontier for move in game.legal_moves(p)} - seen
@@ -73,7 +73,7 @@ class TestWhy:
     @pytest.mark.parametrize("preset", PRESETS)
     def test_every_move_of_every_position_as_the_readable_machine_plays_it(self, preset: str) -> None:
         learner = trained(machine(Side.SECOND, preset), games=3000)
-        menace, game = readable(learner), learner.rules
+        menace, game = readable(learner), learner.game_rules
         # Every orientation of a sample that spans the game.
         for position in own_positions(learner)[::37]:
             view = why_view(learner, game.encode(position))
@@ -90,7 +90,7 @@ class TestWhy:
 
     def test_a_turned_position_turns_its_moves(self) -> None:
         learner = trained(machine(Side.SECOND))
-        game = learner.rules
+        game = learner.game_rules
         position = game.decode("X........")
         straight = {m["move"]: m for m in why_view(learner, game.encode(position))["moves"]}
         for symmetry in game.symmetries:
@@ -104,7 +104,7 @@ class TestWhy:
 
     def test_an_empty_box_says_that_the_machine_resigns(self) -> None:
         learner = machine(Side.SECOND, "michie-1961")
-        box = Box.objects.get(machine=learner, position=learner.rules.canonical("XOX......"))
+        box = Box.objects.get(machine=learner, position=learner.game_rules.canonical("XOX......"))
         Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
         view = why_view(learner, "X..O..X..")
         assert view["resigns"]
@@ -130,7 +130,7 @@ class TestVisits:
     @pytest.mark.parametrize("opponent", ["random", "perfect"])
     def test_they_are_the_sums_of_the_readable_machine(self, opponent: str) -> None:
         learner = trained(machine(Side.SECOND))
-        menace, game = readable(learner), learner.rules
+        menace, game = readable(learner), learner.game_rules
         chance: dict[Any, float] = {game.initial_position(): 1.0}
         visits = dict.fromkeys(now(learner), 0.0)
         while chance:

@@ -15,7 +15,7 @@ from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import match_play_move, match_resign, room_create
 from learning.exceptions import MachineBusyError, MachineNotFoundError
-from learning.models import Lesson, Machine, RunStatus, Schedule, TrainingRun
+from learning.models import JobStatus, Lesson, Machine, Schedule, TrainingRun
 from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.selectors.machines import machine_loss
 from learning.selectors.runs import stage_sentence
@@ -163,7 +163,7 @@ def test_a_finished_run_keeps_the_name_of_an_opponent_that_was_deleted() -> None
     run = run_execute(run_of(learner, Stage(opponent.slug, 10), Stage("random", 5)))
     machine_delete(user=boss(), machine_id=opponent.pk)
     run.refresh_from_db()
-    assert (run.status, run.games_done) == (RunStatus.FINISHED, 15)
+    assert (run.status, run.games_done) == (JobStatus.FINISHED, 15)
     said = [stage_sentence(stage) for stage in run.stages.all()]
     assert said == ["10 games against Old friend", "5 games against random"]
     assert ledger_errors() == []
@@ -176,7 +176,7 @@ def test_a_run_stops_where_it_comes_to_an_opponent_that_was_deleted() -> None:
     assert machine_loss(opponent)["stopped"] == 1
     machine_delete(user=boss(), machine_id=opponent.pk)
     run = run_execute(run)
-    assert (run.status, run.games_done) == (RunStatus.CANCELLED, 10)
+    assert (run.status, run.games_done) == (JobStatus.CANCELLED, 10)
     assert run.error == "Old friend was deleted, so training against it stopped."
     assert ledger_errors() == []
 
@@ -238,5 +238,5 @@ def test_a_chunk_that_waits_while_a_machine_is_deleted(who: str) -> None:
     after = while_it_is_deleted(doomed, lambda: run_execute(run))
     assert isinstance(after, TrainingRun)
     if doomed == opponent:
-        assert (after.status, after.games_done) == (RunStatus.CANCELLED, 10)
+        assert (after.status, after.games_done) == (JobStatus.CANCELLED, 10)
     assert ledger_errors() == []

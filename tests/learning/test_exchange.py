@@ -15,8 +15,8 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.exchange.document import BoxData, MachineData, Wanted
 from learning.core.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.menace import Menace
 from learning.core.machines.presets import PRESETS
 from learning.core.training.tables import graph_compile
 from learning.exceptions import MachineFileError
@@ -37,14 +37,14 @@ def imported(text: str, **options: Any) -> Machine:
     return machine_import(content=text.encode(), **options).machine
 
 
-def menace_of(learner: Machine) -> Menace:
+def menace_of(learner: Machine) -> BoxMachine:
     boxes = dict(learner.boxes.values_list("position", "beads"))
-    return Menace(learner.rules, Side(learner.side), learner.learning_rule, boxes)
+    return BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule, boxes)
 
 
 def turned(text: str, learner: Machine, symmetry: Any) -> str:
     """A matchbox-ai file as a program would write it that met every box in another orientation."""
-    game = learner.rules
+    game = learner.game_rules
     entries = json.loads(text)
     for entry in entries:
         beads = [0] * 9
@@ -152,10 +152,10 @@ class TestCanonicalForm:
         learner = trained(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, "matchbox-ai").text
         menace = menace_of(learner)
-        for symmetry in learner.rules.symmetries:
+        for symmetry in learner.game_rules.symmetries:
             copy = imported(turned(text, learner, symmetry), preset=preset)
             other = menace_of(copy)
-            for position in map(learner.rules.decode, menace.boxes):
+            for position in map(learner.game_rules.decode, menace.boxes):
                 assert other.policy(position) == pytest.approx(menace.policy(position))
 
     def test_two_entries_of_one_orbit_may_agree(self) -> None:

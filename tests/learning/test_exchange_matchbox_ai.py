@@ -17,10 +17,10 @@ from games.rules.registry import GAMES
 from learning.core.exchange.document import BoxData, MachineData, Wanted
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import FORMATS, machine_read
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.menace import Menace
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.core.training.tables import boxes_compile
 from tests.learning.rules import MADE_UP
 
@@ -88,7 +88,7 @@ def boards(side: Side) -> Iterator[str]:
     return (GAME.encode(one).replace(".", "_") for one in sorted(met) if GAME.side_to_move(one) is side)
 
 
-def machine_with(rule: Rule, side: Side, seed: int = 1) -> MachineData:
+def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
     """A machine with any beads that its rule allows: at the floor, removed, and whole boxes empty."""
     random, cabinet = Random(seed), Cabinet(GAME, side, rule)
     boxes = []
@@ -112,7 +112,7 @@ class TestOut:
     def test_every_box_is_found_there_and_its_chances_are_ours(self, name: str, side: Side) -> None:
         data = machine_with(TURNED[name], side)
         memory = memory_of(FORM.dump(data))
-        menace = Menace(GAME, side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
+        menace = BoxMachine(GAME, side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
         found = set()
         for board in boards(side):
             position = GAME.decode(board.replace("_", "."))
@@ -180,7 +180,9 @@ class TestIn:
     @pytest.mark.parametrize("name", SET_ASIDE)
     def test_and_plays_here_as_that_program_describes_itself(self, name: str) -> None:
         data, memory = read(written(name)), memory_of(json.dumps(written(name)))
-        menace = Menace(GAME, data.side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
+        menace = BoxMachine(
+            GAME, data.side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False
+        )
         n_met = 0
         for board in boards(data.side):
             if looked_up(board)[0] not in memory:
@@ -211,7 +213,7 @@ class TestIn:
         (box,) = data.boxes
         assert not any(box.beads)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (5, 1)
-        menace = Menace(GAME, Side.FIRST, data.rule, {box.position: list(box.beads)}, learns=False)
+        menace = BoxMachine(GAME, Side.FIRST, data.rule, {box.position: list(box.beads)}, learns=False)
         assert set(menace.policy(GAME.decode("OX.......")).values()) == {1 / 7}
 
     def test_only_boxes_of_the_side_that_was_taken_are_counted(self) -> None:

@@ -23,7 +23,7 @@ from learning.exceptions import (
     ExperimentRefusedError,
     NotYourExperimentError,
 )
-from learning.models import ExperimentRun, RunStatus
+from learning.models import ExperimentRun, JobStatus
 from learning.services import experiments as services_experiments
 from learning.services.experiments import experiment_cancel, experiment_request, experiments_prepare
 from learning.workers import experiments as experimenter
@@ -77,7 +77,7 @@ def test_a_run_keeps_what_the_experiment_comes_to() -> None:
     run = done(asked(guest(), seed=7))
     experiment = EXPERIMENTS["gardner"]
     alone = experiment.run(experiment.settings(SMALL), 7, lambda done, total: None)
-    assert (run.status, run.progress, run.error, run.lease_until) == (RunStatus.FINISHED, 1.0, "", None)
+    assert (run.status, run.progress, run.error, run.lease_until) == (JobStatus.FINISHED, 1.0, "", None)
     assert run.result == json.loads(json.dumps(alone.to_json()))
     assert run.started_at is not None
     assert run.finished_at is not None
@@ -103,7 +103,7 @@ def test_a_new_edition_is_run_anew_and_an_old_one_is_not(monkeypatch: pytest.Mon
     waiting, run = asked(seed=2), done(asked())
     monkeypatch.setattr(type(EXPERIMENTS["gardner"]), "edition", 2)
     assert asked() != run
-    assert done(waiting).status == RunStatus.FAILED
+    assert done(waiting).status == JobStatus.FAILED
     assert "changed" in waiting.error
 
 
@@ -144,7 +144,7 @@ def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
     assert first is not None
     assert experiment_claim(run.pk) is None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert done(run).status == RunStatus.FINISHED
+    assert done(run).status == JobStatus.FINISHED
     kept = run.finished_at
     experiment_execute(first)  # the worker that was thought dead comes back
     run.refresh_from_db()
@@ -160,26 +160,26 @@ def test_a_worker_that_lost_its_run_stops(told_always: None) -> None:
         experimenter._Hold(first).tell(1, 10)
     experiment_execute(first)
     run.refresh_from_db()
-    assert (run.status, run.result) == (RunStatus.RUNNING, None)
+    assert (run.status, run.result) == (JobStatus.RUNNING, None)
 
 
 def test_a_run_that_waits_is_cancelled_at_once_and_one_that_goes_on_soon(told_always: None) -> None:
     who = guest()
     waiting = experiment_cancel(person=who, run_id=asked(who).pk)
-    assert waiting.status == RunStatus.CANCELLED
+    assert waiting.status == JobStatus.CANCELLED
     assert experiment_claim(waiting.pk) is None
     run = asked(who, seed=2)
     claimed = experiment_claim(run.pk)
     assert claimed is not None
-    assert experiment_cancel(person=who, run_id=run.pk).status == RunStatus.RUNNING
+    assert experiment_cancel(person=who, run_id=run.pk).status == JobStatus.RUNNING
     experiment_execute(claimed)
     run.refresh_from_db()
-    assert (run.status, run.result, run.is_over) == (RunStatus.CANCELLED, None, True)
+    assert (run.status, run.result, run.is_over) == (JobStatus.CANCELLED, None, True)
     again = asked(guest(2), seed=2)
     assert again.pk == run.pk
-    assert (again.status, again.guest, again.cancel_requested) == (RunStatus.QUEUED, guest(2).guest, False)
-    assert done(again).status == RunStatus.FINISHED
-    assert experiment_cancel(person=guest(2), run_id=run.pk).status == RunStatus.FINISHED, "too late changes nothing"
+    assert (again.status, again.guest, again.cancel_requested) == (JobStatus.QUEUED, guest(2).guest, False)
+    assert done(again).status == JobStatus.FINISHED
+    assert experiment_cancel(person=guest(2), run_id=run.pk).status == JobStatus.FINISHED, "too late changes nothing"
 
 
 def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
@@ -194,7 +194,7 @@ def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
             with pytest.raises(NotYourExperimentError):
                 experiment_cancel(person=stranger, run_id=run.pk)
         run.refresh_from_db()
-        assert run.status == RunStatus.QUEUED
+        assert run.status == JobStatus.QUEUED
     assert experiment_cancel(person=ada, run_id=of_ada.pk).is_over
     assert experiment_cancel(person=guest(1), run_id=of_guest.pk).is_over
     assert experiment_cancel(person=eve, run_id=of_house.pk, is_staff=True).is_over
@@ -207,8 +207,8 @@ def test_what_goes_wrong_is_told_and_can_be_tried_again(broken: None) -> None:
     with pytest.raises(ZeroDivisionError):
         done(run)
     run.refresh_from_db()
-    assert (run.status, run.error) == (RunStatus.FAILED, "ZeroDivisionError: nobody divides by nothing")
-    assert asked(guest()).status == RunStatus.QUEUED
+    assert (run.status, run.error) == (JobStatus.FAILED, "ZeroDivisionError: nobody divides by nothing")
+    assert asked(guest()).status == JobStatus.QUEUED
 
 
 def test_progress_is_stored_on_the_way(told_always: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ def test_a_real_worker_runs_it_and_the_reaper_knocks_for_what_was_forgotten(star
     ExperimentRun.objects.filter(pk=forgotten.pk).update(knocked_at=timezone.now() - timedelta(minutes=1))
     assert tasks.jobs_reap() == 1
     assert tasks.jobs_reap() == 0, "knocked for a moment ago"
-    finished = ExperimentRun.objects.filter(status=RunStatus.FINISHED)
+    finished = ExperimentRun.objects.filter(status=JobStatus.FINISHED)
     assert wait_until(lambda: finished.count() == 2)
     run.refresh_from_db()
     assert run.result is not None
@@ -312,7 +312,7 @@ class TestPages:
         assert 'id="cancel"' not in other
         assert Client().post(f"/experiments/runs/{run.pk}/cancel").status_code == 403
         run.refresh_from_db()
-        assert run.status == RunStatus.QUEUED
+        assert run.status == JobStatus.QUEUED
         assert client.post(f"/experiments/runs/{run.pk}/cancel").status_code == 302
         assert "It was stopped before there was a result." in client.get(answer["Location"]).content.decode()
 

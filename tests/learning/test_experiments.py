@@ -55,7 +55,7 @@ def test_her_loses_about_eleven_games_until_it_is_perfect(seed: int) -> None:
     assert losses.low < losses.value < losses.high < losses.low + 1
 
 
-def test_menace_soon_draws_steadily_and_its_teacher_decides_how_it_begins() -> None:
+def test_box_machine_soon_draws_steadily_and_its_teacher_decides_how_it_begins() -> None:
     result = run("michie-tournament", tournaments=100)
     steady = figure(result, "steady")
     assert steady.value is not None

@@ -13,7 +13,7 @@ from games.rules.base import Side
 from learning import tasks
 from learning.exceptions import RunQuotaError, TournamentQuotaError
 from learning.management.progress import Progress
-from learning.models import Machine, RunStatus, Schedule, TrainingRun
+from learning.models import JobStatus, Machine, Schedule, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_cancel, training_run_request, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
@@ -146,10 +146,10 @@ class TestTurns:
         games = 2 * FIRST_CHUNK_GAMES
         mine, other = (runs_of(user(name), 1, games)[0] for name in ("one", "other"))
         run = run_execute(claimed(mine), turn=TurnEnd(0))
-        assert (run.status, run.games_done) == (RunStatus.RUNNING, FIRST_CHUNK_GAMES), "its turn is over"
+        assert (run.status, run.games_done) == (JobStatus.RUNNING, FIRST_CHUNK_GAMES), "its turn is over"
         assert claimed_next() == other
         run = run_execute(claimed_next(), turn=TurnEnd(0))
-        assert (run.pk, run.status) == (mine.pk, RunStatus.FINISHED), "its second turn was enough"
+        assert (run.pk, run.status) == (mine.pk, JobStatus.FINISHED), "its second turn was enough"
         assert (memory_load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
@@ -163,7 +163,7 @@ class TestTurns:
         assert claimed_next() == second
         tasks.jobs_work("runs", first.pk)
         first.refresh_from_db()
-        assert (first.status, knocked) == (RunStatus.FINISHED, [first.pk])
+        assert (first.status, knocked) == (JobStatus.FINISHED, [first.pk])
 
     def test_a_worker_that_cannot_knock_goes_on_by_itself(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -176,20 +176,20 @@ class TestTurns:
         runs = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
         tasks.jobs_work("runs", runs[0].pk)
         done = TrainingRun.objects.order_by("pk").values_list("status", "games_done")
-        assert list(done) == [(RunStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (RunStatus.RUNNING, FIRST_CHUNK_GAMES)]
+        assert list(done) == [(JobStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (JobStatus.RUNNING, FIRST_CHUNK_GAMES)]
 
     def test_pairings_get_a_turn_too(self) -> None:
         owner = user()
         (run,) = runs_of(owner, 1, 2 * FIRST_CHUNK_GAMES)
         tournament_start(user=owner, entries=[str(run.machine_id), "random"], games=1, enqueue=False)
-        assert run_execute(claimed(run), turn=TurnEnd(0)).status == RunStatus.RUNNING
+        assert run_execute(claimed(run), turn=TurnEnd(0)).status == JobStatus.RUNNING
 
 
 def test_a_run_that_waits_is_over_as_soon_as_it_is_cancelled() -> None:
     (run,) = runs_of(user(), 1)
     assert training_run_cancel(run_id=run.pk) is True
     run.refresh_from_db()
-    assert (run.status, run.games_done, run.finished_at is None) == (RunStatus.CANCELLED, 0, False)
+    assert (run.status, run.games_done, run.finished_at is None) == (JobStatus.CANCELLED, 0, False)
     assert run_claim(run.pk) is None
     assert training_run_cancel(run_id=run.pk) is False
 
@@ -206,5 +206,5 @@ def test_a_training_at_the_terminal_that_is_interrupted_is_cancelled_there_and_t
     with pytest.raises(CommandError, match="stopped after"):
         call_command("train", learner.slug, "--games", "1000000", "--seed", "1")
     run = TrainingRun.objects.get()
-    assert (run.status, run.lease_until) == (RunStatus.CANCELLED, None)
+    assert (run.status, run.lease_until) == (JobStatus.CANCELLED, None)
     assert 0 < run.games_done < 1_000_000

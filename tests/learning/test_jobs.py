@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from learning import tasks
 from learning.core.experiments.registry import EXPERIMENTS
-from learning.models import ExperimentPart, ExperimentRun, Job, Pairing, RunStatus, Schedule, Tournament, TrainingRun
+from learning.models import ExperimentPart, ExperimentRun, Job, JobStatus, Pairing, Schedule, Tournament, TrainingRun
 from learning.selectors import strength as selectors_strength
 from learning.selectors.tournaments import tournament_view
 from learning.services.experiments import experiment_cancel, experiment_request
@@ -67,7 +67,7 @@ def test_every_kind_is_taken_by_one_worker_and_lost_by_who_was_too_slow() -> Non
         kind.rows.update(lease_until=timezone.now() - timedelta(seconds=1))
         quick = kind.claim(job.pk)
         assert quick is not None
-        for write in (lambda job: renew(job, 60), let_go, lambda job: end(job, RunStatus.CANCELLED)):
+        for write in (lambda job: renew(job, 60), let_go, lambda job: end(job, JobStatus.CANCELLED)):
             with pytest.raises(JobLostError):
                 write(slow)
         renew(quick, 60)
@@ -145,7 +145,7 @@ class TestBetweenTurns:
             n_turns += 1
         run.refresh_from_db()
         assert n_turns == experiment.n_parts(small)
-        assert (run.status, run.progress) == (RunStatus.FINISHED, 1)
+        assert (run.status, run.progress) == (JobStatus.FINISHED, 1)
         assert run.result == json.loads(json.dumps(whole.to_json()))
         assert not ExperimentPart.objects.exists(), "what is kept between turns goes with the last"
 
@@ -160,7 +160,7 @@ class TestBetweenTurns:
             assert claimed is not None
             assert pairing_play(claimed, TurnEnd(0)) == [cut.pk]
             cut.refresh_from_db()
-            assert (games_of(cut), cut.status) == (played, RunStatus.RUNNING)
+            assert (games_of(cut), cut.status) == (played, JobStatus.RUNNING)
         tournament_play(cut.tournament_id)
         assert pairings(cut.tournament_id) == pairings(whole.tournament_id)
 
@@ -197,14 +197,14 @@ def test_what_waits_for_its_next_turn_is_over_as_soon_as_it_is_cancelled() -> No
     claimed, of_experiment = run_claim(run.pk), experiment_claim(experiment.pk)
     assert claimed is not None
     assert of_experiment is not None
-    assert run_execute(claimed, turn=TurnEnd(0)).status == RunStatus.RUNNING
+    assert run_execute(claimed, turn=TurnEnd(0)).status == JobStatus.RUNNING
     experiment_execute(of_experiment, TurnEnd(0))
     assert ExperimentPart.objects.exists()
     assert training_run_cancel(run_id=run.pk)
     experiment_cancel(person=person(owner), run_id=experiment.pk)
     for job in (run, experiment):
         job.refresh_from_db()
-        assert (job.status, job.lease_until) == (RunStatus.CANCELLED, None)
+        assert (job.status, job.lease_until) == (JobStatus.CANCELLED, None)
         assert job.finished_at is not None
     assert not ExperimentPart.objects.exists()
     assert claim_next(tasks.KINDS) is None
@@ -278,8 +278,8 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
     for kind, job in zip(long, endless, strict=True):
         job.refresh_from_db()
         # The longest experiment there is may be over by then, on a fast machine.
-        over = {RunStatus.FINISHED} if kind == "experiments" else set()
-        assert job.status in {RunStatus.RUNNING, *over}, "they go on, taking turns"
+        over = {JobStatus.FINISHED} if kind == "experiments" else set()
+        assert job.status in {JobStatus.RUNNING, *over}, "they go on, taking turns"
     training = TrainingRun.objects.exclude(machine=learner)
     for run in training:
         training_run_cancel(run_id=run.pk)
@@ -294,4 +294,4 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
 
 def has_begun(job: Job) -> bool:
     job.refresh_from_db()
-    return job.lease_until is not None or job.status == RunStatus.FINISHED
+    return job.lease_until is not None or job.status == JobStatus.FINISHED

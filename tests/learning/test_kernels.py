@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Menace
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import EmptyOpening, FinalLoss, Rule, WhenEmpty
+from learning.core.machines.rule import BoxRule, EmptyOpening, FinalLoss, WhenEmpty
 from learning.core.opponents.registry import UNIFORM
 from learning.core.training import batch
 from learning.core.training.episodes import train_episodes
@@ -26,7 +26,7 @@ PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
 SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
-class CountingMenace(Menace):
+class CountingMenace(BoxMachine):
     """A readable machine that also counts how often each slot was played, as the kernels do."""
 
     def __init__(self, *arguments, **settings):
@@ -112,7 +112,7 @@ def test_the_games_that_rules_are_tried_on_leave_no_field_untouched():
 
 
 def test_training_in_chunks_is_training_at_once():
-    assert_kernel_equals_readable(Rule(), Side.FIRST, "random", 1_000, chunks=10)
+    assert_kernel_equals_readable(BoxRule(), Side.FIRST, "random", 1_000, chunks=10)
 
 
 def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
@@ -127,7 +127,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
 
 def test_a_seed_decides_everything_and_another_seed_something_else():
     def learnt(seed):
-        memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, Rule()))
+        memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule()))
         tally = batch.train(memory, UNIFORM["random"], 1_000, RandomSource(seed))
         return astuple(tally), memory.beads.tolist()
 
@@ -135,7 +135,7 @@ def test_a_seed_decides_everything_and_another_seed_something_else():
 
 
 def test_beads_stop_at_the_greatest_number_there_is():
-    table = boxes_compile(GAME, Side.FIRST, Rule())
+    table = boxes_compile(GAME, Side.FIRST, BoxRule())
     memory = Memory.fresh(table)
     memory.beads[:] = (1 << 27) - 2
     memory.__post_init__()
@@ -184,7 +184,10 @@ def test_two_machines_learn_the_same_from_each_other_in_hexapawn(game, n_games, 
 def test_two_machines_with_made_up_rules_learn_the_same(name, opponent_learns):
     rule = MADE_UP[name]
     others = {
-        True: [Rule(initial=(1,), empty_opening=EmptyOpening.STOP), Rule(initial=(1,), when_empty=WhenEmpty.UNIFORM)],
+        True: [
+            BoxRule(initial=(1,), empty_opening=EmptyOpening.STOP),
+            BoxRule(initial=(1,), when_empty=WhenEmpty.UNIFORM),
+        ],
         False: [MADE_UP["as it lies, removes"], PRESETS["apl-notebook"].rule],
     }
     for other, side in zip(others[rule.reduce_symmetry], Side, strict=True):
@@ -199,8 +202,8 @@ def test_any_two_machines_learn_the_same(rule, other, side, opponent_learns, see
 
 
 def test_a_frozen_machine_is_left_as_it_is():
-    rule = Rule(initial=(1,), final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL)
-    learner = Memory.fresh(boxes_compile(GAME, Side.FIRST, Rule()))
+    rule = BoxRule(initial=(1,), final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL)
+    learner = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule()))
     frozen = Memory.fresh(boxes_compile(GAME, Side.SECOND, rule))
     frozen.beads[::2] = 0
     frozen.beads[:40] = 0
@@ -225,8 +228,8 @@ def test_two_machines_of_one_side_or_of_different_sight_cannot_play():
         batch.train_against_machine(first, raw, 1, RandomSource(1), opponent_learns=True)
     with pytest.raises(ValueError, match="as they lie"):
         train_episodes(
-            Menace(GAME, Side.FIRST, first.table.cabinet.rule),
-            Menace(GAME, Side.SECOND, raw.table.cabinet.rule),
+            BoxMachine(GAME, Side.FIRST, first.table.cabinet.rule),
+            BoxMachine(GAME, Side.SECOND, raw.table.cabinet.rule),
             1,
             RandomSource(1),
         )

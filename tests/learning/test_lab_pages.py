@@ -13,10 +13,10 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import RULES, AnyRule
-from learning.core.machines.rule import Rule, WhenEmpty
+from learning.core.machines.registry import RULES, Rule
+from learning.core.machines.rule import BoxRule, WhenEmpty
 from learning.forms.rule_words import RULE_GROUPS, RULE_WORDS, rule_to_form
-from learning.models import Machine, RunStatus, TrainingRun
+from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors import boxes as selectors_boxes
 from learning.selectors import runs as selectors_runs
 from learning.selectors import strength as selectors_strength
@@ -44,7 +44,7 @@ def mine(owner: Any) -> Machine:
 def new_machine(**changed: Any) -> dict[str, Any]:
     """What the form of a new machine sends: boxes that are not ticked are not sent."""
     form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
-    return {name: value for name, value in {**form, **sent(Rule()), **changed}.items() if value is not None}
+    return {name: value for name, value in {**form, **sent(BoxRule()), **changed}.items() if value is not None}
 
 
 def new_learner(**changed: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def new_learner(**changed: Any) -> dict[str, Any]:
     return {**form, **sent(QRule()), **changed}
 
 
-def sent(rule: AnyRule) -> dict[str, Any]:
+def sent(rule: Rule) -> dict[str, Any]:
     """What the fields of a rule send."""
     values = rule_to_form(rule).items()
     return {name: "on" if value is True else value for name, value in values if value not in (None, False)}
@@ -88,7 +88,7 @@ class TestMake:
         made = Machine.objects.get()
         assert answer.headers["Location"] == made.get_absolute_url()
         assert (made.owner, made.name, made.preset, made.is_public) == (owner, "Mendel", preset, True)
-        assert made.learning_rule == PRESETS[preset].rule
+        assert made.box_rule == PRESETS[preset].rule
 
     def test_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
         form = new_machine(
@@ -103,14 +103,14 @@ class TestMake:
         )
         client.post("/machines/new", form)
         made = Machine.objects.get()
-        rule = Rule(initial=(6, 3, 1), loss=-2, cap=50, when_empty=WhenEmpty.UNIFORM, merge_symmetric_moves=False)
-        assert (made.learning_rule, made.preset, made.side, made.is_public) == (rule, "", 1, False)
+        rule = BoxRule(initial=(6, 3, 1), loss=-2, cap=50, when_empty=WhenEmpty.UNIFORM, merge_symmetric_moves=False)
+        assert (made.box_rule, made.preset, made.side, made.is_public) == (rule, "", 1, False)
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_the_form_of_a_preset_gives_the_same_rule_back(self, client: Client, owner: Any, preset: str) -> None:
-        rule = dict.fromkeys((field.name for field in fields(Rule)), None) | sent(PRESETS[preset].rule)
+        rule = dict.fromkeys((field.name for field in fields(BoxRule)), None) | sent(PRESETS[preset].rule)
         client.post("/machines/new", new_machine(own_rule="on", **rule))
-        assert Machine.objects.get().learning_rule == PRESETS[preset].rule
+        assert Machine.objects.get().box_rule == PRESETS[preset].rule
 
     @pytest.mark.parametrize(
         ("field", "wrong"),
@@ -129,7 +129,7 @@ class TestMake:
         rule = QRule(0.25, 1.0, 0.75, 0.9999999, 0.125, -0.5)
         answer = client.post("/machines/new", new_learner(**sent(rule)))
         made = Machine.objects.get()
-        assert (made.any_rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
+        assert (made.rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
         page = client.get(answer.headers["Location"]).content.decode()
         for told in (
             "a chance of 0.75 at first, times 0.9999999 after each game, but 0.125 at least",
@@ -145,7 +145,7 @@ class TestMake:
         """Without JavaScript: the fields of boxes and a side are sent too."""
         client.post("/machines/new", new_machine() | new_learner(**sent(Q_PRESETS[preset].rule)))
         made = Machine.objects.get()
-        assert (made.any_rule, made.preset) == (Q_PRESETS[preset].rule, "")
+        assert (made.rule, made.preset) == (Q_PRESETS[preset].rule, "")
 
     @pytest.mark.parametrize(
         ("field", "wrong", "told"),
@@ -170,7 +170,7 @@ class TestMake:
         client.post("/machines/new", new_learner(win="much", initial="", side="9"))
         client.post("/machines/new", new_machine(own_rule="on", epsilon="much", discount="7"))
         learner, menace = Machine.objects.order_by("pk")
-        assert (learner.any_rule, menace.any_rule) == (QRule(), Rule())
+        assert (learner.rule, menace.rule) == (QRule(), BoxRule())
 
     def test_presets_are_told_apart_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
@@ -299,7 +299,7 @@ class TestTrain:
         client.post(f"/runs/{run.pk}/cancel")
         run.refresh_from_db()
         assert run.cancel_requested
-        assert run.status == RunStatus.CANCELLED, "it had not begun, so it is over"
+        assert run.status == JobStatus.CANCELLED, "it had not begun, so it is over"
 
     def test_the_curve_as_a_table(self, client: Client, mine: Machine) -> None:
         trained(mine)
@@ -370,7 +370,7 @@ class TestLook:
 
     def test_why_in_every_orientation(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
-        game = learner.rules
+        game = learner.game_rules
         position = game.decode("X...O....")
         for symmetry in game.symmetries:
             text = game.encode(game.transform(position, symmetry))

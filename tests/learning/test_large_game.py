@@ -11,16 +11,16 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.services import room_create
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Menace, Result
+from learning.core.machines.box_machine import BoxMachine, Result
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import OpenBoxes, Rule
+from learning.core.machines.rule import BoxRule, OpenBoxes
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.episodes import train_episodes
 from learning.core.training.sampled import sample, wilson
 from learning.core.training.strength import opponent_policy
 from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
-from learning.models import Box, Lesson, Machine, RunStatus, Tournament, TrainingRun
+from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
 from learning.selectors import boxes as selectors_boxes
 from learning.selectors import strength as selectors_strength
 from learning.selectors.boxes import box_gallery, ledger_errors, why_view
@@ -90,12 +90,12 @@ class TestMaking:
     @pytest.mark.parametrize("preset", PRESETS)
     def test_any_preset_opens_its_boxes_when_they_are_met(self, preset: str) -> None:
         machine = learner(preset=preset)
-        assert machine.learning_rule.open_boxes is OpenBoxes.WHEN_MET
+        assert machine.box_rule.open_boxes is OpenBoxes.WHEN_MET
         assert not machine.boxes.exists()
 
     def test_laying_boxes_out_is_refused_and_nothing_stored(self) -> None:
         with pytest.raises(GameTooLargeError, match="open_boxes: Hexapawn 5 × 4 has too many positions"):
-            machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=Rule())
+            machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
         assert not Machine.objects.exists()
 
     def test_the_api_says_so_with_a_code(self) -> None:
@@ -117,9 +117,9 @@ class TestTraining:
     def test_a_run_leaves_what_the_readable_machine_learns(self, preset: str) -> None:
         machine = learner(preset=preset)
         run = begun(machine, 60)
-        while run.status == RunStatus.RUNNING:
+        while run.status == JobStatus.RUNNING:
             run = run_chunk(run, Pace(n_games=5))
-        alone = Menace(GAME, Side.FIRST, machine.learning_rule)
+        alone = BoxMachine(GAME, Side.FIRST, machine.box_rule)
         tally = train_episodes(alone, OPPONENTS["random"], 60, RandomSource(7))
         machine.refresh_from_db()
         assert stored(machine) == alone.boxes
@@ -138,7 +138,7 @@ class TestTraining:
     def test_two_machines_that_both_learn(self) -> None:
         first, second = learner(), learner(Side.SECOND, "gardner-her")
         run_execute(begun(first, 40, second.slug, learns=True))
-        alone = [Menace(GAME, m.cabinet.side, m.learning_rule) for m in (first, second)]
+        alone = [BoxMachine(GAME, m.cabinet.side, m.box_rule) for m in (first, second)]
         train_episodes(alone[0], alone[1], 40, RandomSource(7))
         assert [stored(first), stored(second)] == [menace.boxes for menace in alone]
         assert ledger_errors() == []

@@ -12,9 +12,8 @@ from games import services
 from games.models import Match
 from games.rules.base import Side
 from games.selectors import room_get, room_view
-from learning.core.machines.menace import Draw as Drawn
-from learning.core.machines.menace import Menace, Result
-from learning.core.machines.rule import OpenBoxes, Rule, WhenEmpty
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
+from learning.core.machines.rule import BoxRule, OpenBoxes, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_clone, machine_create
@@ -40,10 +39,10 @@ class TestMatch:
             state = play_out(seated.room.code, guest())
 
             draws = [
-                Drawn(d.box.position, tuple(d.beads), d.slot)
+                BeadDraw(d.box.position, tuple(d.beads), d.slot)
                 for d in Draw.objects.filter(machine=learner).order_by("ply").select_related("box")
             ]
-            readable = Menace(learner.rules, Side(learner.side), learner.learning_rule)
+            readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
             for draw in draws:
                 readable.open_box(readable.game.decode(draw.box))
             winner = state["outcome"]["winner"]
@@ -75,14 +74,14 @@ class TestMatch:
         assert sum(sum(box.draws) for box in learner.boxes.all()) == n_drawn
 
     def test_a_machine_that_meets_boxes_as_it_goes_opens_them(self) -> None:
-        learner = machine_create(game=NC, side=Side.FIRST, name="HER", rule=Rule(open_boxes=OpenBoxes.WHEN_MET))
+        learner = machine_create(game=NC, side=Side.FIRST, name="HER", rule=BoxRule(open_boxes=OpenBoxes.WHEN_MET))
         assert learner.boxes.count() == 0
         against(learner)
         (box,) = learner.boxes.all()
         assert (box.position, box.start, box.move_number) == (".........", [4, 4, 4], 1)
 
     def test_an_empty_box_is_refilled_with_the_match_as_its_cause(self) -> None:
-        learner = machine_create(game=NC, side=Side.FIRST, name="M", rule=Rule(when_empty=WhenEmpty.REFILL))
+        learner = machine_create(game=NC, side=Side.FIRST, name="M", rule=BoxRule(when_empty=WhenEmpty.REFILL))
         Box.objects.filter(machine=learner, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
         seated = against(learner)
         lesson = Lesson.objects.get()

@@ -6,7 +6,7 @@ import pytest
 from games.rules.base import Side
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
@@ -105,6 +105,6 @@ def test_the_first_box_is_opened_in_every_game(trained):
 
 
 def test_a_memory_of_another_rule_is_another_table():
-    rule = Rule(initial=(4, 3, 2, 1))
-    assert boxes_compile(GAME, Side.FIRST, rule) is boxes_compile(GAME, Side.FIRST, Rule())
-    assert boxes_compile(GAME, Side.FIRST, Rule(draw=2)) is not boxes_compile(GAME, Side.FIRST, Rule())
+    rule = BoxRule(initial=(4, 3, 2, 1))
+    assert boxes_compile(GAME, Side.FIRST, rule) is boxes_compile(GAME, Side.FIRST, BoxRule())
+    assert boxes_compile(GAME, Side.FIRST, BoxRule(draw=2)) is not boxes_compile(GAME, Side.FIRST, BoxRule())

@@ -5,8 +5,8 @@ import pytest
 from games.rules.base import Side
 from games.rules.registry import GAMES, family_games
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Menace
-from learning.core.machines.rule import Rule
+from learning.core.machines.box_machine import BoxMachine
+from learning.core.machines.rule import BoxRule
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
 from learning.core.training.episodes import play_episode
@@ -172,6 +172,6 @@ def test_the_plies_to_the_end_are_those_of_the_fastest_win_against_the_slowest_l
 def test_every_opponent_plays_whole_games():
     for opponent in UNIFORM.values():
         for side in Side:
-            episode, other = play_episode(Menace(GAME, side, Rule()), opponent, RandomSource(2))
+            episode, other = play_episode(BoxMachine(GAME, side, BoxRule()), opponent, RandomSource(2))
             assert episode.result + other.result == 2
             assert other.draws == ()

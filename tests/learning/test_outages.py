@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from games.rules.base import Side
-from learning.models import CurvePoint, Machine, RunStatus, Tournament, TrainingRun
+from learning.models import CurvePoint, JobStatus, Machine, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.tournaments import tournament_view
 from learning.services.runs import Stage, training_run_start
@@ -60,7 +60,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
     outage.reap()
 
     assert outage.wait_until(lambda: done(run) == games)
-    assert run.status == RunStatus.FINISHED
+    assert run.status == JobStatus.FINISHED
     memory, expected = memory_load(learner), in_memory(learner, games, 3)
     assert (memory.beads == expected.beads).all()
     assert (memory.draws == expected.draws).all()
@@ -81,7 +81,7 @@ def field() -> list[str]:
 
 
 def n_done(tournament: Tournament) -> int:
-    return tournament.pairings.filter(status=RunStatus.FINISHED).count()
+    return tournament.pairings.filter(status=JobStatus.FINISHED).count()
 
 
 def outcome(tournament: Tournament) -> dict[str, Any]:
@@ -119,6 +119,6 @@ def test_a_tournament_comes_to_the_same_though_database_and_broker_were_killed_u
             outage.start_broker()
         assert n_done(disturbed) < n_pairings
         outage.reap()
-    assert outage.wait_until(lambda: outcome(disturbed)["status"] == RunStatus.FINISHED)
+    assert outage.wait_until(lambda: outcome(disturbed)["status"] == JobStatus.FINISHED)
     assert outcome(disturbed) == expected
     assert list(Machine.objects.order_by("pk").values_list("pk", "n_lessons")) == before, "nobody learnt"

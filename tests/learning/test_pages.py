@@ -102,7 +102,7 @@ class TestPages:
         trained(learner)
         play_out(factories.room("machine", machine=learner.slug).room.code, guest())
         change = Change.objects.filter(lesson__kind="match").select_related("box")[0]
-        game = learner.rules
+        game = learner.game_rules
         for symmetry in game.symmetries:
             turned = game.encode(game.transform(game.decode(change.box.position), symmetry))
             page = client.get(f"/machines/{learner.pk}/boxes/{turned}")

@@ -6,7 +6,16 @@ import pytest
 from games.rules.base import Side
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
-from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
+from learning.core.machines.rule import (
+    BoxRule,
+    BoxSet,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    InitialBy,
+    OpenBoxes,
+    WhenEmpty,
+)
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
@@ -109,13 +118,13 @@ TABLE = [
     ("matchbox-ai", PRESETS["matchbox-ai"].rule, FIRST, "random", 0.897, 0.63),
     ("apl-notebook", PRESETS["apl-notebook"].rule, FIRST, "random", 0.829, 0.51),
     ("refills", PRESETS["michie-refill"].rule, SECOND, "perfect", 0.476, 1.000),
-    ("floor 1", Rule(initial=(4, 3, 2, 1), floor=1), SECOND, "perfect", 0.478, 0.998),
+    ("floor 1", BoxRule(initial=(4, 3, 2, 1), floor=1), SECOND, "perfect", 0.478, 0.998),
     ("resigns", PRESETS["michie-1961"].rule, SECOND, "perfect", 0.374, 0.78),
     ("stops", PRESETS["scroggs"].rule, SECOND, "perfect", 0.001, 0.00),
     ("first, resigns", PRESETS["michie-1961"].rule, FIRST, "perfect", 0.690, 0.99),
-    ("+1/0/-1, refills", Rule(**ONE_A_TIME, when_empty=WhenEmpty.REFILL), FIRST, "perfect", 0.693, 1.000),
-    ("+1/0/-1, floor 1", Rule(**ONE_A_TIME, floor=1), FIRST, "perfect", 0.609, 0.29),
-    ("+1/0/-1, resigns", Rule(**ONE_A_TIME), FIRST, "perfect", 0.429, 0.13),
+    ("+1/0/-1, refills", BoxRule(**ONE_A_TIME, when_empty=WhenEmpty.REFILL), FIRST, "perfect", 0.693, 1.000),
+    ("+1/0/-1, floor 1", BoxRule(**ONE_A_TIME, floor=1), FIRST, "perfect", 0.609, 0.29),
+    ("+1/0/-1, resigns", BoxRule(**ONE_A_TIME), FIRST, "perfect", 0.429, 0.13),
 ]
 
 # What others measured: wins of first players against random, 24 machines each; and draws with perfect play, 400

@@ -12,11 +12,11 @@ from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.romgon.answers import prospects
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import PRESETS, Q_PRESETS, presets_of
 from learning.core.machines.q_learning import Decision, QLearner, QRule, Values, entry_key
 from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import Rule, RuleError
+from learning.core.machines.rule import BoxRule, RuleError
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory, train_values
 from tests.rules.romgon_data import VECTORS, board_read
@@ -153,8 +153,8 @@ class TestRule:
         rule = QRule(learning_rate=0.3, epsilon_floor=0)
         assert rule_read(rule.to_json()) == rule
         assert rule.to_json()["kind"] == "q-learning"
-        assert rule_read({"kind": "boxes", "win": 5}) == Rule(win=5)
-        assert rule_read(Rule().to_json()) == Rule()
+        assert rule_read({"kind": "boxes", "win": 5}) == BoxRule(win=5)
+        assert rule_read(BoxRule().to_json()) == BoxRule()
 
     @pytest.mark.parametrize(
         ("data", "field"),
@@ -180,7 +180,7 @@ class TestRule:
     def test_each_game_is_offered_what_fits(self) -> None:
         for game in GAMES.values():
             assert presets_of(game) is (Q_PRESETS if game.family == "romgon" else PRESETS)
-            assert Rule.fits(game) is not QRule.fits(game)
+            assert BoxRule.fits(game) is not QRule.fits(game)
 
 
 class TestTraining:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import MAX_BEADS, FinalLoss, FinalWin, Rule, RuleError
+from learning.core.machines.rule import MAX_BEADS, BoxRule, FinalLoss, FinalWin, RuleError
 from tests.learning.rules import rules
 
 
@@ -68,7 +68,7 @@ from tests.learning.rules import rules
 )
 def test_a_wrong_rule_is_refused_with_the_field_named(field, data):
     with pytest.raises(RuleError) as refused:
-        Rule.from_json(data)
+        BoxRule.from_json(data)
     assert refused.value.field == field
     assert str(refused.value).startswith(f"{field}: ")
     assert refused.value.code == "invalid_rule"
@@ -76,35 +76,35 @@ def test_a_wrong_rule_is_refused_with_the_field_named(field, data):
 
 def test_no_number_of_digits_is_too_many_to_refuse():
     with pytest.raises(RuleError) as refused:
-        Rule.from_json({"win": 10**30})
+        BoxRule.from_json({"win": 10**30})
     assert refused.value.field == "win"
 
 
 def test_a_rule_put_together_in_python_is_checked_too():
     with pytest.raises(RuleError, match="floor: 3 is above the cap 2"):
-        Rule(floor=3, cap=2)
+        BoxRule(floor=3, cap=2)
 
 
 def test_what_is_left_out_has_its_default():
-    assert Rule.from_json({}) == Rule()
-    assert Rule.from_json({"loss": -3, "cap": None}) == replace(Rule(), loss=-3)
+    assert BoxRule.from_json({}) == BoxRule()
+    assert BoxRule.from_json({"loss": -3, "cap": None}) == replace(BoxRule(), loss=-3)
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
 def test_presets_survive_json(preset):
-    assert Rule.from_json(json.loads(json.dumps(preset.rule.to_json()))) == preset.rule
+    assert BoxRule.from_json(json.loads(json.dumps(preset.rule.to_json()))) == preset.rule
 
 
 @given(rules())
 def test_every_rule_survives_json_with_every_field(rule):
     data = json.loads(json.dumps(rule.to_json()))
-    assert list(data) == [field.name for field in fields(Rule)]
-    back = Rule.from_json(data)
+    assert list(data) == [field.name for field in fields(BoxRule)]
+    back = BoxRule.from_json(data)
     assert back == rule
     assert hash(back) == hash(rule)
 
 
 def test_rules_that_can_take_a_slot_out_of_play_say_so():
-    assert not Rule().removes
-    assert Rule(final_loss=FinalLoss.REMOVE).removes
-    assert Rule(final_win=FinalWin.SOLE, cap=100).removes
+    assert not BoxRule().removes
+    assert BoxRule(final_loss=FinalLoss.REMOVE).removes
+    assert BoxRule(final_win=FinalWin.SOLE, cap=100).removes

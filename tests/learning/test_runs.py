@@ -20,7 +20,7 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train, train_against_machine
 from learning.core.training.memory import Memory, TouchedBox
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
-from learning.models import Lesson, Machine, RunStatus, TrainingRun
+from learning.models import JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
 from learning.selectors.strength import machine_strength, strength_of
@@ -58,7 +58,7 @@ def beads(learner: Machine) -> list[list[int]]:
 def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
     whole, pieces = trained(machine(), 5000, 3), machine()
     run = claimed(started(pieces))
-    while run.status == RunStatus.RUNNING:
+    while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=700))
     assert beads(pieces) == beads(whole)
     assert Lesson.objects.filter(machine=pieces).count() == 8
@@ -103,7 +103,7 @@ def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> 
     run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
     assert training_run_cancel(run_id=run.pk) is True
     run = run_execute(run)
-    assert (run.status, run.games_done) == (RunStatus.CANCELLED, 1000)
+    assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
     assert training_run_cancel(run_id=run.pk) is False
     assert (memory_load(learner).beads == in_memory(learner, 1000, 3).beads).all()
 
@@ -114,7 +114,7 @@ def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pyte
     with pytest.raises(AssertionError):
         tasks.jobs_work("runs", run.pk)
     run.refresh_from_db()
-    assert run.status == RunStatus.FAILED
+    assert run.status == JobStatus.FAILED
     assert run.error.startswith("AssertionError")
     assert run.finished_at is not None
 
@@ -169,7 +169,7 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
     learner, other = machine(Side.FIRST), machine(Side.SECOND)
     stages = [Stage("random", 300), Stage("perfect", 500), Stage(other.slug, 200, learns=True)]
     run = claimed(training_run_start(machine=learner.slug, stages=stages, seed=3, enqueue=False))
-    while run.status == RunStatus.RUNNING:
+    while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=130))
     memory, rng = Memory.fresh(table_of(learner)), RandomSource(3)
     train(memory, OPPONENTS["random"], 300, rng)
@@ -184,7 +184,7 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
 def test_the_curve_is_exact_and_the_same_however_the_run_was_cut() -> None:
     whole = run_execute(claimed(started(machine(Side.FIRST))))
     pieces = claimed(started(machine(Side.FIRST)))
-    while pieces.status == RunStatus.RUNNING:
+    while pieces.status == JobStatus.RUNNING:
         pieces = run_chunk(pieces, Pace(n_games=333))
     assert run_curve(whole) == run_curve(pieces)
     games = [point["games"] for point in run_curve(whole)]
@@ -261,7 +261,7 @@ def test_an_interrupted_pretraining_goes_on() -> None:
     Machine.objects.all().delete()
     call_command("pretrain")
     run = TrainingRun.objects.get(machine__slug="menace-first")
-    assert run.status == RunStatus.FINISHED
+    assert run.status == JobStatus.FINISHED
 
 
 @pytest.mark.slow
@@ -301,7 +301,7 @@ def test_freezing_a_machine_stops_its_run_and_says_why() -> None:
     run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
     machine_update(user=staff(), machine_id=learner.pk, learns=False)
     run = run_execute(run)
-    assert (run.status, run.games_done) == (RunStatus.CANCELLED, 1000)
+    assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
     assert "frozen" in run.error
 
 
@@ -313,7 +313,7 @@ def test_a_worker_that_fails_late_leaves_the_run_to_its_new_owner(monkeypatch: p
     with pytest.raises(ZeroDivisionError):
         run_execute(late)
     monkeypatch.undo()
-    assert run_execute(successor).status == RunStatus.FINISHED
+    assert run_execute(successor).status == JobStatus.FINISHED
 
 
 def test_a_lesson_at_the_moment_of_a_save_in_the_admin_keeps_its_totals(client: Client) -> None:
@@ -355,9 +355,9 @@ def test_a_run_that_the_database_stumbles_under_is_taken_up_again(does: str) -> 
     with stumbling(does, "learning_change"), pytest.raises(DATABASE_ERRORS):
         run_execute(run)
     run.refresh_from_db()
-    assert (run.status, run.games_done, Lesson.objects.count()) == (RunStatus.RUNNING, 0, 0)
+    assert (run.status, run.games_done, Lesson.objects.count()) == (JobStatus.RUNNING, 0, 0)
     TrainingRun.objects.update(lease_until=timezone.now())
-    assert run_execute(claimed(run)).status == RunStatus.FINISHED
+    assert run_execute(claimed(run)).status == JobStatus.FINISHED
     assert beads(learner) == beads(trained(machine(), 5000, 3))
 
 

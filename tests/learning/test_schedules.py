@@ -27,7 +27,7 @@ from learning.exceptions import (
     ScheduleRefusedError,
     TrainingRefusedError,
 )
-from learning.models import Machine, RunStatus, Schedule, TrainingRun
+from learning.models import JobStatus, Machine, Schedule, TrainingRun
 from learning.selectors.schedules import due_after, next_runs, schedule_for, schedules_of, timing_sentence
 from learning.services.runs import Stage
 from learning.services.schedules import (
@@ -403,7 +403,7 @@ def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
     for _ in range(10):
         beat.schedule_fire.apply_async((schedule.pk,))
     start_worker()
-    assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.FINISHED).exists())
+    assert wait_until(lambda: TrainingRun.objects.filter(status=JobStatus.FINISHED).exists())
     assert wait_until(lambda: not app.control.inspect().active() or TrainingRun.objects.count() == 1)
     learner.refresh_from_db()
     assert (TrainingRun.objects.count(), learner.n_games) == (1, 500)
@@ -431,7 +431,7 @@ def test_beat_and_a_worker_start_what_was_missed_once(owner: Any, learner: Machi
     words = "-W ignore -m celery --quiet --app menace_site.celery beat --loglevel warning --pidfile="
     beat_process = processes.spawn([sys.executable, *words.split()], env=env)
     try:
-        assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.FINISHED).exists())
+        assert wait_until(lambda: TrainingRun.objects.filter(status=JobStatus.FINISHED).exists())
         assert beat_process.poll() is None
     finally:
         processes.stop({beat_process: signal.SIGKILL})

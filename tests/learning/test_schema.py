@@ -68,7 +68,7 @@ def addresses() -> dict[str, str]:
     keeper = machine_create(game="romgon", side=None, name="Q", owner=owner)
     played_long = tournament_start(entries=[f"{keeper.pk}", "easy"], user=owner, games=1, enqueue=False)
     tournament_play(played_long.pk)
-    start = keeper.rules.encode(keeper.rules.initial_position())
+    start = keeper.game_rules.encode(keeper.game_rules.initial_position())
     return {
         "/api/machines": "",
         "/api/machines/{ref}": f"{learner.pk}",

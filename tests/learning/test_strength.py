@@ -9,9 +9,9 @@ import pytest
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Menace
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import EmptyOpening, Rule, WhenEmpty
+from learning.core.machines.rule import BoxRule, EmptyOpening, WhenEmpty
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training import strength
 from learning.core.training.batch import train
@@ -37,7 +37,7 @@ def trained_looking(side, rule, seed=0):
             memory.beads[slots] = [rng.choice((0, rng.randrange(50))) for _ in memory.beads[slots]]
     memory.__post_init__()
     boxes = {key: memory.beads[memory.slots(box)].tolist() for box, key in enumerate(memory.table.keys)}
-    return memory, Menace(GAME, side, rule, boxes)
+    return memory, BoxMachine(GAME, side, rule, boxes)
 
 
 def as_tuple(expected):
@@ -83,7 +83,7 @@ def test_a_fresh_menace(opponent, to_six_places):
     memory = Memory.fresh(boxes_compile(REGISTERED, Side.FIRST, rule))
     exact = as_tuple(strength.against_opponent(memory, OPPONENTS[opponent]))
     assert exact == pytest.approx(to_six_places, abs=5e-7)
-    fresh = Menace(GAME, Side.FIRST, rule)
+    fresh = BoxMachine(GAME, Side.FIRST, rule)
     checked = naive.chances(GAME, Side.FIRST, fresh.policy, naive.uniform(GAME, REMEMBERED[opponent]))
     assert exact == pytest.approx(checked, abs=EXACT)
 
@@ -158,7 +158,7 @@ def test_asking_for_strength_changes_nothing():
 
 
 def test_a_machine_that_stopped_loses_every_game():
-    memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, Rule(empty_opening=EmptyOpening.STOP)))
+    memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule(empty_opening=EmptyOpening.STOP)))
     memory.beads[:3] = 0
     memory.__post_init__()
     assert as_tuple(strength.against_opponent(memory, OPPONENTS["random"])) == (0, 0, 1)
@@ -166,7 +166,7 @@ def test_a_machine_that_stopped_loses_every_game():
 
 
 @SIDES
-@pytest.mark.parametrize("rule", [Rule(), Rule(when_empty=WhenEmpty.UNIFORM)], ids=["resigns", "plays anything"])
+@pytest.mark.parametrize("rule", [BoxRule(), BoxRule(when_empty=WhenEmpty.UNIFORM)], ids=["resigns", "plays anything"])
 def test_the_chance_of_opening_a_box_sums_up_by_move_number(side, rule):
     memory, machine = trained_looking(side, rule)
     chance = strength.visit_probability(memory, OPPONENTS["random"])
@@ -208,7 +208,7 @@ def _boxes_opened(machine, table):
 
 def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
     # No reward and no punishment, so the machine plays 200,000 games as it is.
-    rule = Rule(win=0, draw=0, loss=0)
+    rule = BoxRule(win=0, draw=0, loss=0)
     memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, rule))
     n_games = 200_000
     tally = train(memory, OPPONENTS["win-block"], n_games, RandomSource(11))

@@ -25,7 +25,7 @@ from learning.exceptions import (
     TournamentQuotaError,
     TournamentRefusedError,
 )
-from learning.models import Box, Lesson, Machine, Pairing, RunStatus, Tournament
+from learning.models import Box, JobStatus, Lesson, Machine, Pairing, Tournament
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services.tournaments import tournament_cancel, tournament_delete, tournament_start
@@ -89,7 +89,7 @@ def test_a_pairing_is_the_games_of_its_number_and_its_exact_result() -> None:
     tournament = played(field())
     pairing = pairing_of(tournament, "Machine 2", "Machine 1")
     first, second = (memory_load(Machine.objects.get(slug=slug)) for slug in ("m2", "m1"))
-    alone = contest(tournament.rules, first, second, 200, RandomSource(8, pairing.number))
+    alone = contest(tournament.game_rules, first, second, 200, RandomSource(8, pairing.number))
     assert (pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins) == (
         alone.first_wins,
         alone.draws,
@@ -126,7 +126,7 @@ def test_a_view_takes_two_queries_however_many_play(django_assert_num_queries: A
 
 def test_a_swiss_tournament_plays_its_rounds_and_nobody_meets_anybody_twice() -> None:
     tournament = played(field(), format="swiss")
-    assert (tournament.n_rounds, tournament.round, tournament.status) == (3, 3, RunStatus.FINISHED)
+    assert (tournament.n_rounds, tournament.round, tournament.status) == (3, 3, JobStatus.FINISHED)
     pairs = [
         (p.round, frozenset((p.first.number, p.second.number)))
         for p in tournament.pairings.select_related("first", "second")
@@ -140,14 +140,14 @@ def test_a_swiss_tournament_plays_its_rounds_and_nobody_meets_anybody_twice() ->
 def test_a_swiss_tournament_ends_when_everybody_has_met_everybody() -> None:
     machine(Side.FIRST, slug="one")
     tournament = played(["one", "random", "perfect"], format="swiss", rounds=2)
-    assert tournament.status == RunStatus.FINISHED
+    assert tournament.status == JobStatus.FINISHED
     machine(Side.SECOND, slug="two")
     machine(Side.SECOND, slug="three")
     tournament = played(["one", "two", "three"], format="swiss", rounds=2)
-    assert (tournament.status, tournament.round, tournament.n_rounds) == (RunStatus.FINISHED, 2, 2)
+    assert (tournament.status, tournament.round, tournament.n_rounds) == (JobStatus.FINISHED, 2, 2)
     machine(Side.FIRST, slug="four")
     tournament = played(["one", "two", "three", "four"], format="swiss", rounds=3)
-    assert (tournament.status, tournament.round, tournament.n_rounds) == (RunStatus.FINISHED, 2, 2)
+    assert (tournament.status, tournament.round, tournament.n_rounds) == (JobStatus.FINISHED, 2, 2)
 
 
 def test_the_seed_decides_everything() -> None:
@@ -182,7 +182,7 @@ def test_nobody_learns_and_learning_meanwhile_changes_nothing() -> None:
 
 
 def claimed(tournament: Tournament) -> Pairing:
-    pairing = pairing_claim(tournament.pairings.filter(status=RunStatus.QUEUED).order_by("number")[0].pk)
+    pairing = pairing_claim(tournament.pairings.filter(status=JobStatus.QUEUED).order_by("number")[0].pk)
     assert pairing is not None
     return pairing
 
@@ -209,9 +209,9 @@ def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     heir = pairing_claim(dead.pk)
     assert heir is not None
     pairing_play(dead)  # it was only slow: what it brings is not taken any more
-    assert Pairing.objects.get(pk=dead.pk).status == RunStatus.RUNNING
+    assert Pairing.objects.get(pk=dead.pk).status == JobStatus.RUNNING
     pairing_play(heir)
-    assert Pairing.objects.get(pk=dead.pk).status == RunStatus.FINISHED
+    assert Pairing.objects.get(pk=dead.pk).status == JobStatus.FINISHED
     tournament_play(tournament.pk)
     undisturbed = played([entry.opponent or entry.machine.slug for entry in tournament.entries.all()])
     assert outcome(tournament) == outcome(undisturbed)
@@ -248,7 +248,7 @@ def test_who_plays_a_tournament_out_waits_for_what_others_have_claimed() -> None
 @pytest.mark.parametrize("format_", ["round-robin", "swiss"])
 def test_fixed_opponents_meet_without_a_machine_where_the_game_is_named(format_: str) -> None:
     tournament = played(list(UNIFORM), games=20, game="noughts-and-crosses", format=format_)
-    assert tournament.status == RunStatus.FINISHED
+    assert tournament.status == JobStatus.FINISHED
     for pairing in tournament.pairings.select_related("first", "second"):
         assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 20
         if {pairing.first.opponent, pairing.second.opponent} == {"perfect", "perfect-fast"}:
@@ -277,7 +277,7 @@ def test_a_pairing_that_cannot_be_played_ends_the_tournament_and_says_why() -> N
     with pytest.raises(ValueError, match="nonsense"):
         tasks.jobs_work("pairings", pairing.pk)
     tournament.refresh_from_db()
-    assert tournament.status == RunStatus.FAILED
+    assert tournament.status == JobStatus.FAILED
     assert "'nonsense' is not a box" in tournament.error
     assert not tournament.pairings.filter(status__in=["queued", "running"]).exists()
 
@@ -317,23 +317,23 @@ def test_a_tournament_whose_worker_is_killed_in_the_middle_ends_like_an_undistur
     # Leases run out by themselves in referee.LEASE_S; nobody has to wait for that here.
     abandoned(*Pairing.objects.all())
     start_worker()
-    Pairing.objects.filter(status=RunStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
+    Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
     tasks.jobs_reap()
     assert wait_until(lambda: is_over(tournament))
     assert outcome(tournament) == expected
 
 
 def n_done(tournament: Tournament) -> int:
-    return tournament.pairings.filter(status=RunStatus.FINISHED).count()
+    return tournament.pairings.filter(status=JobStatus.FINISHED).count()
 
 
 def n_running(tournament: Tournament) -> int:
-    return tournament.pairings.filter(status=RunStatus.RUNNING).count()
+    return tournament.pairings.filter(status=JobStatus.RUNNING).count()
 
 
 def is_over(tournament: Tournament) -> bool:
     tournament.refresh_from_db()
-    return tournament.status != RunStatus.RUNNING
+    return tournament.status != JobStatus.RUNNING
 
 
 # Refusals
@@ -426,7 +426,7 @@ def test_only_its_owner_and_the_staff_call_a_tournament_off_or_delete_it() -> No
     pairing_play(claimed(tournament))
     running = claimed(tournament)
     cancelled = tournament_cancel(user=owner, tournament_id=tournament.pk)
-    assert cancelled.status == RunStatus.CANCELLED
+    assert cancelled.status == JobStatus.CANCELLED
     assert pairing_play(running) == [], "what was being played is not stored any more"
     assert n_done(tournament) == 1
     tournament_play(tournament.pk)
@@ -470,4 +470,4 @@ def test_the_command_says_what_is_wrong(arguments: list[str], why: str) -> None:
 
 def test_every_fixed_opponent_can_take_part() -> None:
     machine(Side.SECOND, slug="one")
-    assert played(["one", *UNIFORM], games=5).status == RunStatus.FINISHED
+    assert played(["one", *UNIFORM], games=5).status == JobStatus.FINISHED

@@ -23,7 +23,7 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import Contest
 from learning.core.training.q_contest import FrozenValues, contest_played
 from learning.exceptions import EntryGoneError, TournamentRefusedError
-from learning.models import Lesson, Machine, Pairing, RunStatus, Tournament, Value, ValueChange
+from learning.models import JobStatus, Lesson, Machine, Pairing, Tournament, Value, ValueChange
 from learning.selectors import strength as selectors_strength
 from learning.selectors.tournaments import tournament_view
 from learning.selectors.values import value_errors
@@ -192,10 +192,10 @@ class TestAsItWas:
         with pytest.raises(EntryGoneError):
             tasks.jobs_work("pairings", claimable(tournament.pk)[0])
         tournament.refresh_from_db()
-        assert tournament.status == RunStatus.FAILED
+        assert tournament.status == JobStatus.FAILED
         assert "One was deleted or made to forget" in tournament.error
         assert tournament.error.startswith("One was"), "a sentence for people"
-        assert not tournament.pairings.exclude(status__in=(RunStatus.FAILED, RunStatus.CANCELLED)).exists()
+        assert not tournament.pairings.exclude(status__in=(JobStatus.FAILED, JobStatus.CANCELLED)).exists()
 
 
 class TestLongGames:
@@ -218,7 +218,7 @@ class TestLongGames:
         assert begun is not None
         assert begun < told[0][1] < told[2][1]
         assert told[3][1] is None
-        assert Pairing.objects.get(pk=pairing.pk).status == RunStatus.FINISHED
+        assert Pairing.objects.get(pk=pairing.pk).status == JobStatus.FINISHED
 
     def test_called_off_in_the_middle_it_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
@@ -254,7 +254,7 @@ class TestLongGames:
         assert pairing_play(slow) == []
         assert Pairing.objects.get(pk=slow.pk).n_first_wins == 0
         pairing_play(quick)
-        assert Pairing.objects.get(pk=slow.pk).status == RunStatus.FINISHED
+        assert Pairing.objects.get(pk=slow.pk).status == JobStatus.FINISHED
 
 
 class TestAsking:

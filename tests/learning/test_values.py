@@ -17,11 +17,11 @@ from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory, train_values
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
-from learning.models import Decision, Lesson, Machine, RunStatus, TrainingRun, Value, ValueChange
+from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
 from learning.selectors import strength as selectors_strength
 from learning.selectors.runs import run_curve
 from learning.selectors.values import value_errors
@@ -76,11 +76,11 @@ class TestMaking:
         machine = learner()
         assert (machine.side, machine.epsilon, machine.preset) == (None, 0.2, "romgon-q")
         assert machine.get_side_display() == "plays either side"
-        assert machine.any_rule == QRule()
+        assert machine.rule == QRule()
 
     def test_each_kind_of_rule_is_refused_where_it_does_not_fit(self) -> None:
         for ask in (
-            {"game": "romgon", "side": Side.FIRST, "rule": Rule()},
+            {"game": "romgon", "side": Side.FIRST, "rule": BoxRule()},
             {"game": "romgon", "side": None, "preset": "michie-1961"},
             {"game": "romgon", "side": Side.FIRST},
             {"game": "hexapawn", "side": None, "preset": "romgon-q"},
@@ -101,7 +101,7 @@ class TestTraining:
         machine = learner()
         run = begun(machine, Stage("easy", 4), Stage("medium", 4))
         n_chunks = 0
-        while run.status == RunStatus.RUNNING:
+        while run.status == JobStatus.RUNNING:
             # As another worker would take it up after a death: from the row, and nothing else.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1 + n_chunks % 2))
             n_chunks += 1
@@ -127,7 +127,7 @@ class TestTraining:
     def test_the_curve_is_the_same_however_the_run_was_cut(self) -> None:
         whole = run_execute(begun(learner(), Stage("easy", 8)))
         run = begun(learner("Cut"), Stage("easy", 8))
-        while run.status == RunStatus.RUNNING:
+        while run.status == JobStatus.RUNNING:
             runner._sampled_point(run)  # by a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole)
@@ -143,10 +143,10 @@ class TestTraining:
         run = begun(learner(), Stage(other.slug, 2))
         while run.games_done < 2:
             run = run_chunk(run, Pace(n_games=2))
-        assert (run.status, run.curve.count()) == (RunStatus.RUNNING, 2)
+        assert (run.status, run.curve.count()) == (JobStatus.RUNNING, 2)
         machine_delete(user=user("boss", is_staff=True), machine_id=other.pk)
         run = run_execute(TrainingRun.objects.get(pk=run.pk))
-        assert (run.status, run.error) == (RunStatus.FINISHED, "")
+        assert (run.status, run.error) == (JobStatus.FINISHED, "")
         assert [point["games"] for point in run_curve(run)] == [0, 1, 2]
 
     def test_its_page_hears_of_every_point(self, monkeypatch: pytest.MonkeyPatch) -> None:

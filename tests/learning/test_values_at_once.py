@@ -14,7 +14,7 @@ from django.utils import timezone
 from games.rules.base import Side
 from games.services import match_resign, match_step, room_create
 from learning import tasks
-from learning.models import Lesson, Machine, RunStatus, TrainingRun, ValueChange
+from learning.models import JobStatus, Lesson, Machine, TrainingRun, ValueChange
 from learning.selectors import strength as selectors_strength
 from learning.selectors.runs import run_curve
 from learning.selectors.values import value_errors
@@ -75,9 +75,9 @@ def ledger_is_whole(machine: Machine) -> None:
     numbers = machine.lessons.order_by("number").values_list("number", flat=True)
     assert list(numbers) == list(range(1, machine.n_lessons + 1))
     assert replayed(machine) == dict(machine.values.values_list("key", "value"))
-    expected = machine.any_rule.epsilon  # type: ignore[union-attr]  # it keeps values
+    expected = machine.rule.epsilon  # type: ignore[union-attr]  # it keeps values
     for _ in range(machine.n_games):
-        expected = machine.any_rule.decayed(expected)  # type: ignore[union-attr]  # the same
+        expected = machine.rule.decayed(expected)  # type: ignore[union-attr]  # the same
     assert machine.epsilon == expected
     assert value_errors() == []
 
@@ -101,13 +101,13 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
                     Machine.objects.select_for_update(no_key=True).get(pk=cut.pk)
                     if is_now := moment():
                         os.killpg(worker.pid, signal.SIGKILL)
-                    assert run.status != RunStatus.FINISHED, "the moment was missed"
+                    assert run.status != JobStatus.FINISHED, "the moment was missed"
                 return is_now
 
             assert wait_until(is_killed, poll_s=0.005)
             assert wait_until(lambda worker=worker: is_dead(worker))
             # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
-            assert TrainingRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(lease_until=timezone.now())
+            assert TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING).update(lease_until=timezone.now())
 
     kept: list[TrainingRun] = []
     assert at_once(lambda: kept.append(trained(whole, games)), kill_two_workers) == []
@@ -117,7 +117,7 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
     assert 27 < successor.games_done < games
     run = run_execute(successor)
 
-    assert (run.status, run.random_state) == (RunStatus.FINISHED, expected.random_state)
+    assert (run.status, run.random_state) == (JobStatus.FINISHED, expected.random_state)
     assert [point["games"] for point in run_curve(expected)] == [0, 7, 27, games]
     assert run_curve(run) == run_curve(expected)
     assert memory_of(cut) == memory_of(whole)
@@ -140,7 +140,7 @@ def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatc
         return measure(*asked)
 
     monkeypatch.setattr(runner, "strength_of", while_a_match_ends)
-    assert trained(machine, 2).status == RunStatus.FINISHED
+    assert trained(machine, 2).status == JobStatus.FINISHED
     assert codes == []
     ledger_is_whole(machine)
     assert machine.n_games == 5
@@ -162,7 +162,7 @@ def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: 
     def train(run: TrainingRun) -> None:
         claimed = run_claim(run.pk)
         assert claimed is not None
-        assert run_execute(claimed).status == RunStatus.CANCELLED
+        assert run_execute(claimed).status == JobStatus.CANCELLED
 
     def match(number: int) -> None:
         if number == 0:  # the machine in both seats

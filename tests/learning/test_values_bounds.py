@@ -14,12 +14,12 @@ from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import Person, match_play_move, match_resign, room_create
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory, train_values
 from learning.exceptions import ValueQuotaError
-from learning.models import Machine, RunStatus, TrainingRun, ValueChange
+from learning.models import JobStatus, Machine, TrainingRun, ValueChange
 from learning.selectors import strength as selectors_strength
 from learning.selectors.exchange import machine_export
 from learning.selectors.values import value_errors, values_miscounted
@@ -111,7 +111,7 @@ class TestRuns:
         whole, pieces = learner(), learner()
         run = trained(whole)
         cut, n = begun(pieces), 0
-        while cut.status == RunStatus.RUNNING:
+        while cut.status == JobStatus.RUNNING:
             cut = run_chunk(TrainingRun.objects.get(pk=cut.pk), Pace(n_games=1 + n % 3))
             n += 1
         assert stored(pieces) == stored(whole)

@@ -7,7 +7,7 @@ import pytest
 from django.db.models import Sum
 
 from games.rules.base import Side
-from learning.models import Change, Lesson, Machine, RunStatus, TrainingRun
+from learning.models import Change, JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.selectors.runs import run_curve
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
@@ -36,7 +36,7 @@ def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_wo
         training_run_start(machine=learner.slug, stages=[Stage(opponent, MAX_GAMES)], seed=seed)
         for seed, opponent in ((1, "random"), (2, "win-block"))
     ]
-    assert wait_until(lambda: TrainingRun.objects.filter(status=RunStatus.RUNNING, games_done__gt=0).count() == 2)
+    assert wait_until(lambda: TrainingRun.objects.filter(status=JobStatus.RUNNING, games_done__gt=0).count() == 2)
     begin = threading.Barrier(10)
 
     def match(number: int) -> None:
@@ -49,7 +49,7 @@ def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_wo
     assert wait_until(lambda: are_over(*runs))
 
     learner.refresh_from_db()
-    games = sum(TrainingRun.objects.filter(status=RunStatus.CANCELLED).values_list("games_done", flat=True))
+    games = sum(TrainingRun.objects.filter(status=JobStatus.CANCELLED).values_list("games_done", flat=True))
     assert Lesson.objects.filter(machine=learner, kind="match").count() == 10
     assert learner.n_games == games + 10
     assert learner.n_games == learner.lessons.aggregate(n=Sum("n_wins") + Sum("n_draws") + Sum("n_losses"))["n"]
@@ -81,7 +81,7 @@ def test_the_same_seed_leaves_the_same_beads_in_process_and_through_a_worker(sta
     theirs = run_of(*there, enqueue=True)
     assert wait_until(lambda: are_over(theirs))
     theirs.refresh_from_db()
-    assert (theirs.status, theirs.random_state) == (RunStatus.FINISHED, ours.random_state)
+    assert (theirs.status, theirs.random_state) == (JobStatus.FINISHED, ours.random_state)
     for one, other in zip(here, there, strict=True):
         assert memory_of(one) == memory_of(other)
     assert run_curve(theirs) == run_curve(ours)

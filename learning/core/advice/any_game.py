@@ -15,7 +15,7 @@ from games.rules.base import Game, Outcome, Side
 from games.rules.errors import InvalidPositionError
 from games.rules.player import Random
 from learning.core.advice.question import COLOURS, AdviceError, read_flip_mode, read_level, read_side, require
-from learning.core.machines.menace import Draw, Menace
+from learning.core.machines.box_machine import BeadDraw, BoxMachine
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import LEVELS
 
@@ -84,7 +84,7 @@ def move_answer(question: Question, rng: Random) -> dict[str, Any]:
     }
 
 
-def machine_answer(question: Question, machine: Menace, rng: Random) -> dict[str, Any]:
+def machine_answer(question: Question, machine: BoxMachine, rng: Random) -> dict[str, Any]:
     """What the machine draws here, every legal move with its probability, likeliest first, and its box.
 
     ``move`` is ``None`` where it finds no bead and resigns; ``box`` where it opens none. Nothing is learnt.
@@ -163,7 +163,7 @@ def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]
     }
 
 
-def _box_view(machine: Menace, position: Any, draw: Draw) -> dict[str, Any]:
+def _box_view(machine: BoxMachine, position: Any, draw: BeadDraw) -> dict[str, Any]:
     game = machine.game
     return {
         "position": draw.box,

@@ -15,7 +15,7 @@ from games.rules.errors import InvalidPositionError
 from learning.core.exchange.document import MAX_COUNT, MAX_TEXT, Entry, MachineData, Wanted, machine_from, whole_number
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import MAX_BEADS, Rule
+from learning.core.machines.rule import MAX_BEADS, BoxRule
 
 COLUMNS = ("position", "ply", "move_number", "move", "moves", "beads", "probability", "draws")
 NEEDED = ("position", "move", "beads")
@@ -62,7 +62,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
     return merged
 
 
-def _is_merged(game: Game[object, object], rule: Rule, entries: list[Entry]) -> bool:
+def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) -> bool:
     """Whether every box has as many rows as it has classes of like moves."""
     for entry in entries:
         try:

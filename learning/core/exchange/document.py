@@ -16,7 +16,7 @@ from games.rules.registry import GAMES
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxSet, Rule
+from learning.core.machines.rule import BoxRule, BoxSet
 from learning.core.training.tables import graph_compile
 
 MAX_COUNT = 1 << 60
@@ -56,7 +56,7 @@ class MachineData:
 
     game: Game[Any, Any]
     side: Side
-    rule: Rule
+    rule: BoxRule
     name: str
     boxes: tuple[BoxData, ...]
     description: str = ""
@@ -81,7 +81,7 @@ class Wanted:
 
     game: Game[Any, Any] | None = None
     side: Side | None = None
-    rule: Rule | None = None
+    rule: BoxRule | None = None
     preset: str = ""
     name: str = ""
     any_size: bool = False
@@ -108,7 +108,7 @@ def machine_from(
     wanted: Wanted,
     *,
     preset: str,
-    usual: Rule | None = None,
+    usual: BoxRule | None = None,
     name: str = "",
     why_set_aside: str = "",
     **details: Any,
@@ -239,12 +239,12 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], 
 
     A text that leaves the side to move out may be read for either; then the moves tell for which.
     """
-    if wanted.game is not None and not Rule.fits(wanted.game):
+    if wanted.game is not None and not BoxRule.fits(wanted.game):
         raise ExchangeError("game", f"machines that play {wanted.game.name} keep values, and this format holds boxes")
     furthest: ExchangeError | None = None
     n_read = -1
     readings: list[tuple[Game[Any, Any], list[Any]]] = []
-    for game in (wanted.game,) if wanted.game is not None else filter(Rule.fits, GAMES.values()):
+    for game in (wanted.game,) if wanted.game is not None else filter(BoxRule.fits, GAMES.values()):
         for side in Side if wanted.side is None else (wanted.side,):
             positions: list[Any] = []
             try:
@@ -302,7 +302,7 @@ def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence
     return side
 
 
-def _fitting(usual: Rule, game: Game[Any, Any], entries: Sequence[tuple[Entry, Any]]) -> Rule:
+def _fitting(usual: BoxRule, game: Game[Any, Any], entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
     """The usual rule, stretched so far that these boxes can be held by it."""
     rule = usual
     if any(len(game.legal_moves(position)) == 1 for _, position in entries):

@@ -28,7 +28,7 @@ from learning.core.exchange.values import ValuesData, epsilon_read, values_lines
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import MAX_BEADS, Rule, RuleError
+from learning.core.machines.rule import MAX_BEADS, BoxRule, RuleError
 
 FORMAT = "beadbox-machine"
 VERSION = 1
@@ -118,13 +118,13 @@ def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
         "preset": words(fields.get("preset", ""), "preset", longest=40),
         "learns": learns,
     }
-    if isinstance(rule, Rule):
+    if isinstance(rule, BoxRule):
         return _boxes_machine(fields, game, rule, head)
     assert isinstance(game, Romgon), "no other game fits such a rule"
     return _values_machine(fields, game, rule, head, any_size=wanted.any_size)
 
 
-def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: Rule, head: dict[str, Any]) -> MachineData:
+def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: BoxRule, head: dict[str, Any]) -> MachineData:
     side = Side(whole_number(json_text.need(fields, "side"), "side", highest=1))
     cabinet = Cabinet(game, side, rule)
     boxes: dict[str, BoxData] = {}

@@ -1,4 +1,4 @@
-"""Training loops over tables. The readable twin of every one is ``learning.core.machines.menace`` in
+"""Training loops over tables. The readable twin of every one is ``learning.core.machines.box_machine`` in
 ``learning.core.training.episodes``, which takes the same random words and leaves the same beads.
 
 Common arrays: ``beads``, ``initial``: ``(n_slots,) int32``; ``draws``: ``(n_slots,) int64``, how often each slot was
@@ -88,7 +88,7 @@ def restock(
     draws: NDArray[np.int64],
     totals: NDArray[np.int64],
 ) -> int:
-    """Learn from the slots played, in order; returns how many slots were removed. The formula: ``Menace.restock``."""
+    """Learn from the slots played, in order; returns how many were removed. The formula: ``BoxMachine.restock``."""
     delta = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
     final_counts = not resigned or rule.punish_previous != 0
     remove = result == LOSS and rule.final_remove != 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from games.rules.base import Game, Side, Symmetry
-from learning.core.machines.rule import BoxSet, InitialBy, Rule
+from learning.core.machines.rule import BoxRule, BoxSet, InitialBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Cabinet:
 
     game: Game[Any, Any]
     side: Side
-    rule: Rule
+    rule: BoxRule
 
     def box_position(self, position: Any) -> Any:
         """The position whose box is opened here."""

@@ -8,9 +8,18 @@ from typing import Any, Generic, TypeVar
 
 from games.rules.base import Game, Side
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import BoxSet, EmptyOpening, FinalLoss, FinalWin, InitialBy, OpenBoxes, Rule, WhenEmpty
+from learning.core.machines.rule import (
+    BoxRule,
+    BoxSet,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    InitialBy,
+    OpenBoxes,
+    WhenEmpty,
+)
 
-RuleT = TypeVar("RuleT", Rule, QRule)
+RuleT = TypeVar("RuleT", BoxRule, QRule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +35,7 @@ class Preset(Generic[RuleT]):
 
 _MATCHBOX_AI = "matchbox-ai, a TypeScript engine"
 
-_GARDNER = Rule(
+_GARDNER = BoxRule(
     initial=(1,),
     win=0,
     draw=0,
@@ -36,7 +45,7 @@ _GARDNER = Rule(
     punish_previous_on_resign=True,
     box_set=BoxSet.ALL,
 )
-_HEXAPAWN_RL = Rule(
+_HEXAPAWN_RL = BoxRule(
     initial=(1,),
     win=3,
     draw=0,
@@ -51,7 +60,7 @@ _HEXAPAWN_RL = Rule(
     open_boxes=OpenBoxes.WHEN_MET,
 )
 
-PRESETS: dict[str, Preset[Rule]] = {
+PRESETS: dict[str, Preset[BoxRule]] = {
     preset.slug: preset
     for preset in (
         Preset(
@@ -59,28 +68,28 @@ PRESETS: dict[str, Preset[Rule]] = {
             "Michie 1961",
             "Four beads of a colour in the first box, then three, two, one. An empty box resigns.",
             "D. Michie, Trial and error (1961); Experiments on the mechanization of game-learning (1963)",
-            Rule(),
+            BoxRule(),
         ),
         Preset(
             "michie-refill",
             "Michie with refill",
             "Michie's beads, but an empty box is filled again as it was at the start.",
             "D. Michie (1961, 1963); the strongest variant for the second player by our measurement",
-            Rule(when_empty=WhenEmpty.REFILL),
+            BoxRule(when_empty=WhenEmpty.REFILL),
         ),
         Preset(
             "scroggs",
             "Scroggs",
             "Eight beads of a colour in the first box, then four, two, one. It can run out of beads for good.",
             "M. Scroggs, mscroggs.co.uk/menace",
-            Rule(initial=(8, 4, 2, 1), empty_opening=EmptyOpening.STOP),
+            BoxRule(initial=(8, 4, 2, 1), empty_opening=EmptyOpening.STOP),
         ),
         Preset(
             "matchbox-ai",
             "Matchbox AI",
             "Eight beads early, four in the middle, two late; an empty box plays anything.",
             f"{_MATCHBOX_AI}, as documented",
-            Rule(
+            BoxRule(
                 initial=(8, 8, 8, 4, 4, 4, 2, 2, 2),
                 initial_by=InitialBy.PLY,
                 when_empty=WhenEmpty.UNIFORM,
@@ -93,7 +102,7 @@ PRESETS: dict[str, Preset[Rule]] = {
             "Matchbox AI, as shipped",
             "Four, three, two, one beads by the number of pieces on the board; an empty box plays anything.",
             f"{_MATCHBOX_AI}, its source (with correct move mapping)",
-            Rule(
+            BoxRule(
                 initial=(4, 4, 3, 3, 2, 2, 1, 1, 1),
                 initial_by=InitialBy.PLY,
                 when_empty=WhenEmpty.UNIFORM,
@@ -106,7 +115,7 @@ PRESETS: dict[str, Preset[Rule]] = {
             "Go server",
             "Eight beads for a corner, four for an edge, two for the centre, and never fewer than one.",
             "A Go room server for MENACE",
-            Rule(
+            BoxRule(
                 initial=(8, 4, 8, 4, 2, 4, 8, 4, 8),
                 initial_by=InitialBy.CELL,
                 floor=1,
@@ -119,7 +128,7 @@ PRESETS: dict[str, Preset[Rule]] = {
             "APL notebook",
             "Twenty beads everywhere, three more or three fewer, and a box for every board as it lies.",
             "An APL notebook; its table has 6,046 rows, every board with #X − #O in {0, 1}",
-            Rule(
+            BoxRule(
                 initial=(20,),
                 loss=-3,
                 when_empty=WhenEmpty.UNIFORM,
@@ -181,12 +190,12 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
 ALL_PRESETS: dict[str, Preset[Any]] = {**PRESETS, **Q_PRESETS}
 
 
-def presets_of(game: Game[Any, Any]) -> dict[str, Preset[Rule]] | dict[str, Preset[QRule]]:
+def presets_of(game: Game[Any, Any]) -> dict[str, Preset[BoxRule]] | dict[str, Preset[QRule]]:
     """The presets that fit a game."""
-    return PRESETS if Rule.fits(game) else Q_PRESETS if QRule.fits(game) else {}
+    return PRESETS if BoxRule.fits(game) else Q_PRESETS if QRule.fits(game) else {}
 
 
-def preset_named(slug: str) -> Preset[Rule] | Preset[QRule] | None:
+def preset_named(slug: str) -> Preset[BoxRule] | Preset[QRule] | None:
     """The preset with this slug, of whatever kind; ``None`` if there is none."""
     return ALL_PRESETS.get(slug)
 

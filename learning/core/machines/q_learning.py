@@ -20,7 +20,7 @@ from games.rules.romgon.moves import KEPT, Move
 from games.rules.romgon.pieces import CODES, FLIPPED_BIT, TYPE_NAMES, WHITE_BIT, Board, kind_of, rotation_of
 from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.romgon.answers import legal, prospects
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.machines.rule import RuleError
 
 OUTLOOK = 100

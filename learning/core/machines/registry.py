@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from games.rules.base import Side
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import Rule, RuleError
+from learning.core.machines.rule import BoxRule, RuleError
 
-AnyRule = Rule | QRule
+Rule = BoxRule | QRule
 
-RULES: dict[str, type[Rule] | type[QRule]] = {rule.kind: rule for rule in (Rule, QRule)}
+RULES: dict[str, type[BoxRule] | type[QRule]] = {rule.kind: rule for rule in (BoxRule, QRule)}
 """By kind. Which kind of learner a machine is follows from its rule; one that does not say keeps beads in boxes."""
 
 
-def rule_read(data: object) -> AnyRule:
+def rule_read(data: object) -> Rule:
     """The rule that a JSON object describes, of the kind that it names.
 
     Raises:
@@ -24,10 +24,10 @@ def rule_read(data: object) -> AnyRule:
     """
     if not isinstance(data, Mapping):
         raise RuleError("rule", "must be an object with named fields")
-    kind = data.get("kind", Rule.kind)
+    kind = data.get("kind", BoxRule.kind)
     if not isinstance(kind, str) or kind not in RULES:
         raise RuleError("kind", f"must be one of {', '.join(RULES)}, not {kind!r}")
-    if kind == Rule.kind:
+    if kind == BoxRule.kind:
         data = {name: value for name, value in data.items() if name != "kind"}
     return RULES[kind].from_json(data)
 

@@ -80,7 +80,7 @@ class OpenBoxes(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BoxRule:
     """How many beads a box starts with and what a game changes.
 
     ``initial`` is indexed by the machine's own move number (0 first), by ply or by the cell that a move ends on;
@@ -158,7 +158,7 @@ class Rule:
         return {**asdict(self), "initial": list(self.initial)}
 
     @classmethod
-    def from_json(cls, data: object) -> Rule:
+    def from_json(cls, data: object) -> BoxRule:
         """The rule that a JSON object describes; fields left out have their default.
 
         Raises:
@@ -177,7 +177,7 @@ class Rule:
 @cache
 def _field_types() -> dict[str, Any]:
     """The type of each field of a rule."""
-    return get_type_hints(Rule)
+    return get_type_hints(BoxRule)
 
 
 def _parse(name: str, hint: Any, value: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning.core.kernels.learning import LearnerArrays, RuleWords, train_on_course, train_pair
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.rule import FinalLoss, FinalWin, Rule, WhenEmpty
+from learning.core.machines.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
 from learning.core.opponents.base import Opponent
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import Memory
@@ -17,7 +17,7 @@ from learning.core.training.tables import course_compile
 AnyMemory = Memory | OpenMemory | QMemory
 
 
-def rule_words(rule: Rule) -> RuleWords:
+def rule_words(rule: BoxRule) -> RuleWords:
     """The rule as a kernel reads it."""
     return RuleWords(
         win=rule.win,

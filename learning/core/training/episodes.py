@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from games.rules.player import Random
-from learning.core.machines.menace import Draw, Menace, Result
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.opponents.base import Opponent
 
 
@@ -46,10 +46,10 @@ class Episode:
 
     result: Result
     resigned: bool
-    draws: tuple[Draw, ...]
+    draws: tuple[BeadDraw, ...]
 
 
-def play_episode(learner: Menace, opponent: Opponent | Menace, rng: Random) -> tuple[Episode, Episode]:
+def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:
     """One game from the start, nothing learnt yet: the learner's episode and the opponent's.
 
     With symmetry reduced the game is played on canonical positions, where it does not matter which member of a
@@ -57,7 +57,7 @@ def play_episode(learner: Menace, opponent: Opponent | Menace, rng: Random) -> t
     """
     game = learner.game
     fold = learner.cabinet.box_position
-    draws: tuple[list[Draw], list[Draw]] = ([], [])
+    draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
     position = fold(game.initial_position())
     resigned: Any = None
     while (outcome := game.outcome(position)) is None and resigned is None:
@@ -87,15 +87,15 @@ def play_episode(learner: Menace, opponent: Opponent | Menace, rng: Random) -> t
     return episode(learner.side), episode(learner.side.other)
 
 
-def train_episodes(learner: Menace, opponent: Opponent | Menace, n_games: int, rng: Random) -> Tally:
+def train_episodes(learner: BoxMachine, opponent: Opponent | BoxMachine, n_games: int, rng: Random) -> Tally:
     """Play and learn ``n_games``; the opponent learns too if it is a machine that does. Returns the learner's tally."""
-    if isinstance(opponent, Menace) and opponent.rule.reduce_symmetry != learner.rule.reduce_symmetry:
+    if isinstance(opponent, BoxMachine) and opponent.rule.reduce_symmetry != learner.rule.reduce_symmetry:
         raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
     tally = Tally()
     for _ in range(n_games):
         episode, other = play_episode(learner, opponent, rng)
         learner.restock(episode.draws, episode.result, resigned=episode.resigned)
-        if isinstance(opponent, Menace):
+        if isinstance(opponent, BoxMachine):
             opponent.restock(other.draws, other.result, resigned=other.resigned)
         tally.add(episode.result)
     return tally

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from games.rules.base import Game, Side
 from games.rules.player import Random
-from learning.core.machines.menace import Menace, Result
-from learning.core.machines.rule import Rule
+from learning.core.machines.box_machine import BoxMachine, Result
+from learning.core.machines.rule import BoxRule
 from learning.core.opponents.base import Opponent
 from learning.core.training.episodes import Episode, Tally, play_episode
 from learning.core.training.memory import TouchedBox
@@ -60,15 +60,17 @@ class FetchedBoxes(MutableMapping[str, list[int]]):
 class OpenMemory:
     """A readable machine on fetched boxes, and how often each slot was played since."""
 
-    machine: Menace
+    machine: BoxMachine
     boxes: FetchedBoxes
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     @classmethod
-    def load(cls, game: Game[object, object], side: Side, rule: Rule, fetch: Fetch, n_removed: int = 0) -> OpenMemory:
+    def load(
+        cls, game: Game[object, object], side: Side, rule: BoxRule, fetch: Fetch, n_removed: int = 0
+    ) -> OpenMemory:
         """The memory behind ``fetch``, none of it read yet."""
         boxes = FetchedBoxes(fetch)
-        return cls(Menace(game, side, rule, boxes, n_removed), boxes)
+        return cls(BoxMachine(game, side, rule, boxes, n_removed), boxes)
 
     @property
     def n_removed(self) -> int:
@@ -98,7 +100,7 @@ class OpenMemory:
         """What comes of games against a fixed opponent in which nothing is learnt; no box is opened for good."""
         machine = self.machine
         boxes = ChainMap[str, list[int]]({}, self.boxes)
-        frozen = Menace(machine.game, machine.side, machine.rule, boxes, learns=False)
+        frozen = BoxMachine(machine.game, machine.side, machine.rule, boxes, learns=False)
 
         def play() -> Result:
             return play_episode(frozen, opponent, rng)[0].result

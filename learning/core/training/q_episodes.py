@@ -13,7 +13,7 @@ from typing import Any
 from games.rules.base import Side
 from games.rules.player import Random
 from games.rules.romgon.rules import Romgon
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Decision, Fetch, QLearner, QRule, Values
 from learning.core.opponents.base import Opponent
 from learning.core.training.episodes import Tally

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from games.rules.base import Game, Side
-from learning.core.machines.menace import Draw, Menace, Result
-from learning.core.machines.rule import Rule
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
+from learning.core.machines.rule import BoxRule
 from learning.core.training.episodes import Tally
 
 
@@ -28,16 +28,16 @@ class RecordedGame:
 class Pupil:
     """A machine that watches, what it has learnt so far, and how often each of its slots was played."""
 
-    machine: Menace
+    machine: BoxMachine
     tally: Tally = field(default_factory=Tally)
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     @classmethod
-    def fresh(cls, game: Game[Any, Any], side: Side, rule: Rule) -> Pupil:
+    def fresh(cls, game: Game[Any, Any], side: Side, rule: BoxRule) -> Pupil:
         """A machine that has seen nothing yet."""
-        return cls(Menace(game, side, rule))
+        return cls(BoxMachine(game, side, rule))
 
-    def learn(self, draws: list[Draw], result: Result, *, resigned: bool) -> None:
+    def learn(self, draws: list[BeadDraw], result: Result, *, resigned: bool) -> None:
         """Take the lesson of one game."""
         self.machine.restock(draws, result, resigned=resigned)
         self.played.update((draw.box, draw.slot) for draw in draws if draw.slot is not None)
@@ -51,7 +51,7 @@ def replay(pupils: tuple[Pupil, Pupil], recorded: RecordedGame) -> None:
     moves that are alike. Whoever resigned opened the box of the last position and found nothing that it would play.
     """
     game = pupils[0].machine.game
-    draws: tuple[list[Draw], list[Draw]] = ([], [])
+    draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
     position = game.initial_position()
     for move in recorded.moves:
         side = game.side_to_move(position)

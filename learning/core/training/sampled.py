@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from learning.core.machines.menace import Result
+from learning.core.machines.box_machine import Result
 from learning.core.training.episodes import Tally
 
 Z = NormalDist().inv_cdf(0.975)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Side
 from learning.core.kernels.exact import best_reply, evaluate, visit
-from learning.core.machines.menace import Menace
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.rule import WhenEmpty
 from learning.core.opponents.base import Opponent, UniformOpponent
 from learning.core.training.memory import Memory
@@ -74,7 +74,7 @@ def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
     return policy
 
 
-def readable_policy(graph: Graph, machine: Menace) -> Floats:
+def readable_policy(graph: Graph, machine: BoxMachine) -> Floats:
     """The same as :func:`machine_policy` on any graph of the game, by asking the readable machine at every node."""
     policy = np.zeros(len(graph.successor))
     for node, position in enumerate(graph.positions):
@@ -133,10 +133,10 @@ def _of_side(value: Floats, side: Side) -> Expected:
     return Expected(win=float(value[side]), draw=float(value[2]), loss=float(value[side.other]))
 
 
-def readable_machine(memory: Memory) -> Menace:
+def readable_machine(memory: Memory) -> BoxMachine:
     """The same machine, readable; an independent copy."""
     cabinet = memory.table.cabinet
     boxes = {
         key: [int(count) for count in memory.beads[memory.slots(box)]] for box, key in enumerate(memory.table.keys)
     }
-    return Menace(cabinet.game, cabinet.side, cabinet.rule, boxes)
+    return BoxMachine(cabinet.game, cabinet.side, cabinet.rule, boxes)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Outcome, Side
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.rule import EmptyOpening, Rule, WhenEmpty
+from learning.core.machines.rule import BoxRule, EmptyOpening, WhenEmpty
 from learning.core.opponents.base import Opponent, UniformOpponent
 
 Int32s = NDArray[np.int32]
@@ -178,7 +178,7 @@ class BoxTable:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def boxes_compile(game: Game[Any, Any], side: Side, rule: Rule) -> BoxTable:
+def boxes_compile(game: Game[Any, Any], side: Side, rule: BoxRule) -> BoxTable:
     """The boxes that a machine of this side and rule can ever open."""
     graph = graph_compile(game, reduced=rule.reduce_symmetry)
     cabinet = Cabinet(game, side, rule)
@@ -250,7 +250,7 @@ class Course:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def course_compile(game: Game[Any, Any], side: Side, rule: Rule, opponent: Opponent) -> Course:
+def course_compile(game: Game[Any, Any], side: Side, rule: BoxRule, opponent: Opponent) -> Course:
     """The training ground of a machine against an opponent."""
     boxes = boxes_compile(game, side, rule)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"

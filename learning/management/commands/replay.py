@@ -12,7 +12,7 @@ from learning.core.exchange import native, recorded_games
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import MAX_BYTES, text_of
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.core.training.replay import Pupil, RecordedGame, replay
 from learning.services.machines import preset_rule
 
@@ -37,11 +37,11 @@ class Command(BaseCommand):
             games = recorded_games.load(text_of(_content(options["games"])), game)
         except ExchangeError as error:
             raise CommandError(f"{options['games']}: {error}") from None
-        if not Rule.fits(game):
+        if not BoxRule.fits(game):
             raise CommandError(f"{game.name} has too many positions for boxes, so no such machine can play it.")
         rules = [preset_rule(game, preset) for preset in presets]
         first, second = (
-            Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True) if isinstance(rule, Rule)
+            Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True) if isinstance(rule, BoxRule)
         )
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
-from learning.models import RunStatus, Tournament, TournamentFormat
+from learning.models import JobStatus, Tournament, TournamentFormat
 from learning.selectors.tournaments import tournament_whole
 from learning.services.tournaments import MAX_RANDOM_SEED, tournament_start
 from learning.workers.pairings import tournament_play
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         tournament_play(tournament.pk)
         tournament = Tournament.objects.select_related("owner").get(pk=tournament.pk)
-        if tournament.status != RunStatus.FINISHED:
+        if tournament.status != JobStatus.FINISHED:
             raise CommandError(f"the tournament is {tournament.status}: {tournament.error}")
         self._print(tournament_whole(tournament)[0], seed)
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from games.exceptions import PlayError
 from learning.management.progress import Progress
-from learning.models import RunStatus, TrainingRun
+from learning.models import JobStatus, TrainingRun
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers.runs import run_claim, run_execute
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
                 training_run_cancel(run_id=run.pk)
                 done = run_execute(TrainingRun.objects.get(pk=run.pk))  # with the lease of its last chunk
                 raise CommandError(f"stopped after {done.games_done:,} games; their beads are kept") from None
-        if done.status != RunStatus.FINISHED:
+        if done.status != JobStatus.FINISHED:
             raise CommandError(f"the run is {done.status} after {done.games_done:,} games")
         self.stdout.write(
             f"{run.machine}: {done.games_done:,} games, {done.n_wins:,} won, {done.n_draws:,} drawn, "

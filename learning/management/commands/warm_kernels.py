@@ -8,7 +8,7 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.api import ai
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train, train_against_machine
 from learning.core.training.contest import contest
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Call every kernel once, with the types it is called with in earnest."""
         game = next(iter(GAMES.values()))
-        first, second = (Memory.fresh(boxes_compile(game, side, Rule())) for side in Side)
+        first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
         rng = RandomSource(1)
         train(first, OPPONENTS["random"], 1, rng)
         train_against_machine(first, second, 1, rng, opponent_learns=True)

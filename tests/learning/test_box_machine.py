@@ -6,16 +6,16 @@ import pytest
 
 from games.rules.base import Outcome, Side
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.menace import Change, Draw, Menace, Result
-from learning.core.machines.rule import MAX_BEADS, BoxSet, EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Change, Result
+from learning.core.machines.rule import MAX_BEADS, BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
 from tests.learning.remembered import GAME
 
 START = GAME.initial_position()
 START_KEY = GAME.encode(START)
 SECOND_MOVE = GAME.decode("X...O....")
 SECOND_KEY = GAME.encode(GAME.canonical(SECOND_MOVE))
-REMOVES = Rule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE)
-SOLE = Rule(initial=(2,), win=1, final_win=FinalWin.SOLE, cap=9)
+REMOVES = BoxRule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE)
+SOLE = BoxRule(initial=(2,), win=1, final_win=FinalWin.SOLE, cap=9)
 
 
 class Tickets:
@@ -33,7 +33,7 @@ class Tickets:
 
 
 def machine(rule=None, side=Side.FIRST, learns=True, **boxes):
-    return Menace(GAME, side, rule or Rule(), {key: list(beads) for key, beads in boxes.items()}, learns=learns)
+    return BoxMachine(GAME, side, rule or BoxRule(), {key: list(beads) for key, beads in boxes.items()}, learns=learns)
 
 
 def with_start(beads, rule=None, **settings):
@@ -44,7 +44,7 @@ def played(menace, *slots):
     """Draws of these slots from the first and second box of one game."""
     positions = (START, SECOND_MOVE)
     return [
-        Draw(GAME.encode(GAME.canonical(position)), tuple(menace.open_box(position)), slot)
+        BeadDraw(GAME.encode(GAME.canonical(position)), tuple(menace.open_box(position)), slot)
         for position, slot in zip(positions, slots, strict=False)
     ]
 
@@ -66,7 +66,7 @@ def test_a_box_is_opened_with_its_initial_beads_when_first_met_and_remembered():
 @pytest.mark.parametrize(("ticket", "slot"), [(0, 0), (1, 0), (2, 2), (3, 2), (6, 2)])
 def test_a_ticket_names_a_bead(ticket, slot):
     menace, tickets = with_start([2, 0, 5]), Tickets(ticket)
-    assert menace.draw(START, tickets) == Draw(START_KEY, (2, 0, 5), slot)
+    assert menace.draw(START, tickets) == BeadDraw(START_KEY, (2, 0, 5), slot)
     assert tickets.asked == [7]
     assert menace.boxes == {START_KEY: [2, 0, 5]}
 
@@ -78,7 +78,7 @@ def test_a_merged_bead_is_played_on_any_member_of_its_class():
 
 
 def test_an_unmerged_bead_is_played_on_any_member_of_its_class_too():
-    menace = with_start([0, 0, 5, 0, 0, 0, 0, 0, 0], Rule(merge_symmetric_moves=False))
+    menace = with_start([0, 0, 5, 0, 0, 0, 0, 0, 0], BoxRule(merge_symmetric_moves=False))
     assert [menace.choose(START, Tickets(0, ticket))[0] for ticket in range(4)] == [0, 2, 6, 8]
     assert menace.policy(START) == {0: 0.25, 2: 0.25, 6: 0.25, 8: 0.25, 1: 0, 3: 0, 4: 0, 5: 0, 7: 0}
 
@@ -87,7 +87,7 @@ def test_a_forced_move_needs_no_bead_and_no_random_number():
     forced = GAME.decode("XOXXOOOX.")
     assert machine().choose(forced, Tickets()) == (8, None)
     assert machine().policy(forced) == {8: 1}
-    move, draw = machine(Rule(box_set=BoxSet.ALL)).choose(forced, Tickets(0, 0))
+    move, draw = machine(BoxRule(box_set=BoxSet.ALL)).choose(forced, Tickets(0, 0))
     assert (move, draw.beads, draw.slot) == (8, (1,), 0)
 
 
@@ -120,7 +120,7 @@ def test_greedy_play_takes_the_fullest_slot_and_ties_are_equally_likely():
 def test_an_empty_box_resigns_without_a_random_number():
     menace = machine(**{SECOND_KEY: [0] * 4})
     draw = menace.draw(SECOND_MOVE, Tickets())
-    assert draw == Draw(SECOND_KEY, (0,) * 4, None)
+    assert draw == BeadDraw(SECOND_KEY, (0,) * 4, None)
     assert menace.choose(SECOND_MOVE, Tickets())[0] is None
     assert not any(menace.policy(SECOND_MOVE).values())
     assert menace.boxes == {SECOND_KEY: [0] * 4}
@@ -128,7 +128,7 @@ def test_an_empty_box_resigns_without_a_random_number():
 
 def test_the_opening_box_of_a_machine_that_resigns_is_refilled():
     menace = with_start([0, 0, 0])
-    assert menace.draw(START, Tickets(11)) == Draw(START_KEY, (4, 4, 4), 2, refilled=True)
+    assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
     assert menace.boxes == {START_KEY: [4, 4, 4]}
 
 
@@ -139,26 +139,26 @@ def test_the_second_players_first_box_is_its_opening_too():
 
 
 def test_a_machine_may_refuse_to_play_for_good():
-    menace = with_start([0, 0, 0], Rule(empty_opening=EmptyOpening.STOP))
+    menace = with_start([0, 0, 0], BoxRule(empty_opening=EmptyOpening.STOP))
     assert menace.draw(START, Tickets()).slot is None
     assert menace.boxes == {START_KEY: [0, 0, 0]}
 
 
 def test_any_empty_box_may_be_refilled():
-    menace = machine(Rule(when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
+    menace = machine(BoxRule(when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
     draw = menace.draw(SECOND_MOVE, Tickets(0))
-    assert draw == Draw(SECOND_KEY, (3,) * 4, 0, refilled=True)
+    assert draw == BeadDraw(SECOND_KEY, (3,) * 4, 0, refilled=True)
     assert menace.boxes[SECOND_KEY] == [3] * 4
     assert menace.n_removed == 0
 
 
 def test_refilling_with_nothing_still_resigns():
-    menace = machine(Rule(initial=(4, 0), when_empty=WhenEmpty.REFILL))
-    assert menace.draw(SECOND_MOVE, Tickets()) == Draw(SECOND_KEY, (0,) * 4, None)
+    menace = machine(BoxRule(initial=(4, 0), when_empty=WhenEmpty.REFILL))
+    assert menace.draw(SECOND_MOVE, Tickets()) == BeadDraw(SECOND_KEY, (0,) * 4, None)
 
 
 def test_an_empty_box_may_play_any_legal_move_each_equally_likely():
-    menace = with_start([0, 0, 0], Rule(when_empty=WhenEmpty.UNIFORM))
+    menace = with_start([0, 0, 0], BoxRule(when_empty=WhenEmpty.UNIFORM))
     tickets = [Tickets(ticket) for ticket in range(9)]
     assert [menace.draw(START, t).slot for t in tickets] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
     assert {n for t in tickets for n in t.asked} == {9}
@@ -181,14 +181,14 @@ def test_every_box_used_gains_or_loses_on_the_slot_played(result, first, second)
 
 def test_a_box_used_twice_changes_twice_in_order():
     menace = with_start([1, 4, 4])
-    draw = Draw(START_KEY, (1, 4, 4), 0)
+    draw = BeadDraw(START_KEY, (1, 4, 4), 0)
     changes = menace.restock([draw, draw], Result.LOSS)
     assert [change.deltas for change in changes] == [(-1, 0, 0), (0, 0, 0)]
     assert menace.boxes[START_KEY] == [0, 4, 4]
 
 
 def test_no_slot_falls_below_the_floor_or_rises_above_the_cap():
-    rule = Rule(initial=(3,), win=5, loss=-5, floor=1, cap=6)
+    rule = BoxRule(initial=(3,), win=5, loss=-5, floor=1, cap=6)
     menace = machine(rule)
     assert menace.restock(played(menace, 0), Result.WIN) == [Change(START_KEY, (3, 0, 0))]
     assert menace.restock(played(menace, 1), Result.LOSS) == [Change(START_KEY, (0, -2, 0))]
@@ -197,12 +197,12 @@ def test_no_slot_falls_below_the_floor_or_rises_above_the_cap():
 
 def test_beads_never_outgrow_what_a_kernel_can_hold():
     menace = with_start([MAX_BEADS - 1, 0, 0])
-    menace.restock([Draw(START_KEY, (MAX_BEADS - 1, 0, 0), 0)], Result.WIN)
+    menace.restock([BeadDraw(START_KEY, (MAX_BEADS - 1, 0, 0), 0)], Result.WIN)
     assert menace.boxes[START_KEY][0] == MAX_BEADS
 
 
 def test_only_the_last_box_used_may_learn():
-    menace = machine(Rule(only_last=True))
+    menace = machine(BoxRule(only_last=True))
     assert menace.restock(played(menace, 0, 0), Result.LOSS) == [Change(SECOND_KEY, (-1, 0, 0, 0))]
     assert menace.boxes[START_KEY] == [4, 4, 4]
     assert menace.restock([], Result.LOSS) == []
@@ -226,7 +226,7 @@ def test_a_loss_may_remove_the_last_slot_for_good():
 def test_a_slot_that_ran_empty_comes_back_only_where_no_slot_can_be_removed():
     for rule, beads in ((REMOVES, 0), (replace(REMOVES, final_loss=FinalLoss.NONE), 1)):
         menace = with_start([0, 2, 2], rule)
-        menace.restock([Draw(START_KEY, (0, 2, 2), 0)], Result.WIN)
+        menace.restock([BeadDraw(START_KEY, (0, 2, 2), 0)], Result.WIN)
         assert menace.boxes[START_KEY][0] == beads
 
 
@@ -244,7 +244,7 @@ def test_a_win_may_make_the_last_slot_the_only_one():
 
 def test_making_a_slot_the_only_one_counts_what_was_there():
     menace = with_start([0, 2, 2], SOLE)
-    menace.restock([Draw(START_KEY, (0, 2, 2), 1)], Result.WIN)
+    menace.restock([BeadDraw(START_KEY, (0, 2, 2), 1)], Result.WIN)
     assert menace.boxes[START_KEY] == [0, 9, 0]
     assert menace.n_removed == 1
 
@@ -268,7 +268,7 @@ def test_what_a_resignation_teaches(punish, removed):
 
 def test_a_resignation_teaches_a_machine_that_learns_from_the_last_move_only_if_it_counts():
     for punish, beads in ((False, [4, 4, 4]), (True, [3, 4, 4])):
-        menace = machine(Rule(only_last=True, punish_previous_on_resign=punish))
+        menace = machine(BoxRule(only_last=True, punish_previous_on_resign=punish))
         menace.restock(played(menace, 0), Result.LOSS, resigned=True)
         assert menace.boxes[START_KEY] == beads
 
@@ -282,16 +282,16 @@ def test_punishing_the_previous_move_changes_nothing_when_the_machine_played_on(
 
 def test_a_frozen_machine_plays_as_if_it_learnt_and_stays_as_it_is():
     menace = with_start([0, 0, 0], learns=False)
-    assert menace.draw(START, Tickets(11)) == Draw(START_KEY, (4, 4, 4), 2, refilled=True)
+    assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
     assert menace.policy(START)[4] == pytest.approx(1 / 3)
-    assert menace.restock([Draw(START_KEY, (4, 4, 4), 2)], Result.WIN) == []
+    assert menace.restock([BeadDraw(START_KEY, (4, 4, 4), 2)], Result.WIN) == []
     assert menace.boxes == {START_KEY: [0, 0, 0]}
     assert (menace.n_removed, menace.level) == (0, 1)
 
 
 def test_a_resignation_is_no_move_to_learn_from():
     with pytest.raises(AssertionError, match="not a move played"):
-        machine().restock([Draw(START_KEY, (0, 0, 0), None)], Result.LOSS)
+        machine().restock([BeadDraw(START_KEY, (0, 0, 0), None)], Result.LOSS)
 
 
 def test_beads_fall_as_often_as_they_are_many():
@@ -306,9 +306,9 @@ class TestAMoveMadeForIt:
     @pytest.mark.parametrize(
         "rule",
         [
-            Rule(),
-            Rule(merge_symmetric_moves=False),
-            Rule(merge_symmetric_moves=False, reduce_symmetry=False),
+            BoxRule(),
+            BoxRule(merge_symmetric_moves=False),
+            BoxRule(merge_symmetric_moves=False, reduce_symmetry=False),
         ],
     )
     def test_the_slot_is_one_whose_bead_may_be_played_there_whatever_lies_how(self, rule):
@@ -323,7 +323,10 @@ class TestAMoveMadeForIt:
     def test_it_learns_from_it_as_from_its_own(self):
         menace, own = machine(), machine()
         followed = [menace.follow(START, 8), menace.follow(SECOND_MOVE, 8)]
-        assert followed == [Draw(START_KEY, (4, 4, 4), 0), Draw(SECOND_KEY, followed[1].beads, followed[1].slot)]
+        assert followed == [
+            BeadDraw(START_KEY, (4, 4, 4), 0),
+            BeadDraw(SECOND_KEY, followed[1].beads, followed[1].slot),
+        ]
         drawn = played(own, 0, followed[1].slot)
         assert menace.restock(followed, Result.WIN) == own.restock(drawn, Result.WIN)
         assert menace.boxes == own.boxes
@@ -334,8 +337,8 @@ class TestAMoveMadeForIt:
         assert machine(side=Side.SECOND).follow(START, 0) is None
 
     def test_an_empty_box_is_filled_again_as_the_rule_says(self):
-        refills = with_start((0, 0, 0), Rule(when_empty=WhenEmpty.REFILL))
-        assert refills.follow(START, 4) == Draw(START_KEY, (4, 4, 4), 2, refilled=True)
+        refills = with_start((0, 0, 0), BoxRule(when_empty=WhenEmpty.REFILL))
+        assert refills.follow(START, 4) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
         assert refills.boxes[START_KEY] == [4, 4, 4]
-        stops = with_start((0, 0, 0), Rule(empty_opening=EmptyOpening.STOP))
-        assert stops.follow(START, 4) == Draw(START_KEY, (0, 0, 0), 2)
+        stops = with_start((0, 0, 0), BoxRule(empty_opening=EmptyOpening.STOP))
+        assert stops.follow(START, 4) == BeadDraw(START_KEY, (0, 0, 0), 2)

@@ -14,7 +14,7 @@ from typing import Any
 from games.rules.base import Game, Outcome, Side
 from games.rules.player import Random
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.rule import EmptyOpening, FinalLoss, FinalWin, Rule, WhenEmpty
+from learning.core.machines.rule import BoxRule, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
 
 
 class Result(IntEnum):
@@ -33,7 +33,7 @@ class Result(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class BeadDraw:
     """One opening of a box: the box (as text), its beads before, the slot drawn.
 
     ``slot`` is ``None`` when the machine found no bead and resigned. ``refilled`` says that the box was
@@ -54,7 +54,7 @@ class Change:
     deltas: tuple[int, ...]
 
 
-class Menace:
+class BoxMachine:
     """A machine that keeps beads in boxes and learns by changing their number.
 
     Args:
@@ -71,7 +71,7 @@ class Menace:
         self,
         game: Game[Any, Any],
         side: Side,
-        rule: Rule,
+        rule: BoxRule,
         boxes: MutableMapping[str, list[int]] | None = None,
         n_removed: int = 0,
         *,
@@ -98,7 +98,7 @@ class Menace:
             self.boxes[key] = self.cabinet.initial_beads(box_position)
         return self.boxes[key]
 
-    def draw(self, position: Any, rng: Random, *, greedy: bool = False) -> Draw:
+    def draw(self, position: Any, rng: Random, *, greedy: bool = False) -> BeadDraw:
         """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
 
         ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random
@@ -110,20 +110,20 @@ class Menace:
         before = tuple(beads)
         if not any(beads):
             if self.rule.when_empty is not WhenEmpty.UNIFORM:
-                return Draw(key, before, None)
+                return BeadDraw(key, before, None)
             anything = self._slots_by_moves(box_position)
-            return Draw(key, before, anything[rng.below(len(anything))])
+            return BeadDraw(key, before, anything[rng.below(len(anything))])
         if greedy:
             fullest = [slot for slot, count in enumerate(beads) if count == max(beads)]
-            return Draw(key, before, fullest[rng.below(len(fullest))], refilled)
+            return BeadDraw(key, before, fullest[rng.below(len(fullest))], refilled)
         ticket = rng.below(sum(beads))
         for slot, count in enumerate(beads):
             if ticket < count:
-                return Draw(key, before, slot, refilled)
+                return BeadDraw(key, before, slot, refilled)
             ticket -= count
         raise AssertionError(f"ticket beyond the beads of {key!r}")
 
-    def choose(self, position: Any, rng: Random, *, greedy: bool = False) -> tuple[Any | None, Draw | None]:
+    def choose(self, position: Any, rng: Random, *, greedy: bool = False) -> tuple[Any | None, BeadDraw | None]:
         """The move to play and the draw behind it: no draw for a forced move, no move for a resignation."""
         if not self.cabinet.has_box(position):
             (forced,) = self.game.legal_moves(position)
@@ -134,7 +134,7 @@ class Menace:
         moves = self.cabinet.slot_moves(position)[draw.slot]
         return moves[rng.below(len(moves))], draw
 
-    def follow(self, position: Any, move: Any) -> Draw | None:
+    def follow(self, position: Any, move: Any) -> BeadDraw | None:
         """What the machine remembers of a move that somebody else has made for it: as if its bead had been drawn.
 
         The box is opened, and filled again if it is empty and the rule says so; ``None`` where the machine has none.
@@ -144,7 +144,9 @@ class Menace:
         box_position = self.cabinet.box_position(position)
         beads, refilled = self._found(position)
         printed = self.game.transform_move(move, self.game.inverse(self.cabinet.placement(position)))
-        return Draw(self.game.encode(box_position), tuple(beads), self.cabinet.slot_of(box_position, printed), refilled)
+        return BeadDraw(
+            self.game.encode(box_position), tuple(beads), self.cabinet.slot_of(box_position, printed), refilled
+        )
 
     def policy(self, position: Any, *, greedy: bool = False) -> dict[Any, float]:
         """The probability of each legal move; they sum to 1, or to 0 where the machine resigns. Changes nothing."""
@@ -165,7 +167,7 @@ class Menace:
                 probabilities[move] += weight / sum(weights) / len(moves)
         return probabilities
 
-    def restock(self, draws: Sequence[Draw], result: Result, *, resigned: bool = False) -> list[Change]:
+    def restock(self, draws: Sequence[BeadDraw], result: Result, *, resigned: bool = False) -> list[Change]:
         """Learn from an episode: ``draws`` that led to a move, in order of play; returns the changes as applied.
 
         There is one change for every draw taught, and none from a machine that does not learn.
