@@ -40,7 +40,7 @@ def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
 
 def box_changed(machine: Machine, boxes: list[Box]) -> None:
     """Tell a machine's page what these boxes hold now."""
-    boxes_changed(machine, [{"position": box.position, "beads": box.beads, "draws": box.draws} for box in boxes])
+    boxes_changed(machine, [{"position": box.position, "beads": box.beads, "draws": box.visits} for box in boxes])
 
 
 def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> bool:

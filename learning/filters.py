@@ -110,7 +110,7 @@ class BoxOrdering(Ordering):
         columns = self.columns(value)
         computed = {
             "n_beads": Sum(F("beads")),
-            "n_draws": Sum(F("draws")),
+            "n_draws": Sum(F("visits")),
             "n_change": Distance(F("beads"), F("start")),
         }
         needed = {name: how for name, how in computed.items() if {name, f"-{name}"} & set(columns)}
@@ -142,7 +142,7 @@ class BoxFilter(django_filters.FilterSet):
 
     def were_visited(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
         """Draws are never negative, so a box was visited when some slot is not 0."""
-        never = Q(draws__contained_by=[0])
+        never = Q(visits__contained_by=[0])
         return queryset.exclude(never) if value else queryset.filter(never)
 
     def have_removed(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:

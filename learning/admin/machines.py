@@ -106,7 +106,7 @@ class VisitedFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Box]) -> QuerySet[Box]:
         """Any slot drawn at least once."""
         # Draws are never negative, so a box was visited when some slot is not 0.
-        never = Q(draws__contained_by=[0])
+        never = Q(visits__contained_by=[0])
         if self.value() == "yes":
             return queryset.exclude(never)
         return queryset.filter(never) if self.value() == "no" else queryset
@@ -121,7 +121,7 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
     list_filter = (VisitedFilter, "move_number", ("machine", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("machine",)
     search_fields = ("position__exact",)
-    fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "draws", "latest_changes")
+    fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "visits", "latest_changes")
     readonly_fields = fields
     list_per_page = 50
     show_full_result_count = False

@@ -167,7 +167,7 @@ class Box(models.Model):
     move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 1 for its first move.")
     start = ArrayField(models.IntegerField(), help_text="Beads it was laid out with; differs from the rule in a copy.")
     beads = ArrayField(models.IntegerField())
-    draws = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
+    visits = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
 
     class Meta:
         verbose_name_plural = "boxes"
@@ -176,9 +176,9 @@ class Box(models.Model):
             models.CheckConstraint(name="box_move_number_counts_from_one", condition=Q(move_number__gte=1)),
             models.CheckConstraint(name="box_beads_not_negative", condition=NoneNegative("beads")),
             models.CheckConstraint(name="box_start_not_negative", condition=NoneNegative("start")),
-            models.CheckConstraint(name="box_draws_not_negative", condition=NoneNegative("draws")),
+            models.CheckConstraint(name="box_visits_not_negative", condition=NoneNegative("visits")),
             models.CheckConstraint(name="box_beads_aligned", condition=SameLength("beads", "start")),
-            models.CheckConstraint(name="box_draws_aligned", condition=SameLength("draws", "start")),
+            models.CheckConstraint(name="box_visits_aligned", condition=SameLength("visits", "start")),
         ]
 
     def __str__(self) -> str:

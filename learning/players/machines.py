@@ -284,7 +284,7 @@ class MachinePlayer(SeatPlayer):
                 "move_number": player.cabinet.move_number(machine.game_rules.decode(key)) + 1,
                 "start": beads,
                 "beads": beads,
-                "draws": [0] * len(beads),
+                "visits": [0] * len(beads),
             },
         )
         return box
@@ -318,7 +318,7 @@ class MachinePlayer(SeatPlayer):
         lesson = lesson_open(machine, LessonKind.MATCH, match=match, tally=tally)
         for draw in taught:
             assert draw.slot is not None
-            boxes[draw.box_id].draws[draw.slot] += 1
+            boxes[draw.box_id].visits[draw.slot] += 1
         # Box by box as play went, so that each entry of the ledger shows the beads as they stood after it.
         first = len(taught) - len(changes)
         entries = []
@@ -328,7 +328,7 @@ class MachinePlayer(SeatPlayer):
             entries.append((box, change.deltas, draw.ply))
         changes_record(lesson, entries)
         if boxes:
-            Box.objects.bulk_update(boxes.values(), ["beads", "draws"])
+            Box.objects.bulk_update(boxes.values(), ["beads", "visits"])
         touched = list(boxes.values())
         transaction.on_commit(lambda: events.box_changed(machine, touched))
 

@@ -25,9 +25,9 @@ FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
 
 
-def box_state(position: str, beads: list[int], draws: list[int]) -> dict[str, Any]:
+def box_state(position: str, beads: list[int], visits: list[int]) -> dict[str, Any]:
     """What changes about a box."""
-    return {"position": position, "beads": beads, "draws": draws}
+    return {"position": position, "beads": beads, "draws": visits}
 
 
 def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
     """A box as the wall and its own page draw it."""
     position = cabinet.game.decode(box.position)
     return {
-        **box_state(box.position, box.beads, box.draws),
+        **box_state(box.position, box.beads, box.visits),
         "board": list(cabinet.game.pieces(position)),
         "move_number": box.move_number,
         "ply": box.ply,
@@ -68,7 +68,7 @@ def box_wall(machine: Machine) -> dict[str, Any]:
     """
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
-            "position", "move_number", "ply", "start", "beads", "draws"
+            "position", "move_number", "ply", "start", "beads", "visits"
         )[:SHOWN_MOST]
     )
     cabinet = machine.cabinet

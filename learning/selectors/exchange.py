@@ -24,7 +24,7 @@ def machine_data(machine: Machine) -> MachineData:
     head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
-            "position", "beads", "draws", *(f"machine__{name}" for name in head)
+            "position", "beads", "visits", *(f"machine__{name}" for name in head)
         )
     )
     wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)

@@ -185,7 +185,7 @@ class BoxSerializer(serializers.Serializer[Box]):
             "beads": instance.beads,
             "probabilities": [count / total if total else 0.0 for count in instance.beads],
             "moves": [slot["moves"] for slot in slots_view(cabinet, position)],
-            "draws": instance.draws,
+            "draws": instance.visits,
             "symmetries": [symmetry.name for symmetry in stabiliser],
             "url": f"/machines/{instance.machine_id}/boxes/{instance.position}",
         }

@@ -158,7 +158,7 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         return copy
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
             " SELECT %s, position, ply, move_number, beads, beads, array_fill(0::bigint, ARRAY[cardinality(beads)])"
             " FROM learning_box WHERE machine_id = %s ORDER BY position",
             [copy.pk, machine.pk],
@@ -319,7 +319,7 @@ def machine_import(
         if isinstance(data, ValuesData):
             values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
         else:
-            boxes_restore(machine, ((box.position, box.beads, box.draws) for box in data.boxes))
+            boxes_restore(machine, ((box.position, box.beads, box.visits) for box in data.boxes))
     return Imported(machine, data)
 
 

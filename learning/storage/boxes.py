@@ -54,20 +54,20 @@ def memory_load(machine: Machine, most_values: int | None = None) -> AnyMemory:
     """The machine's memory as it stands in the database; of one that keeps values, with room up to so many."""
     if machine.keeps_values:
         return values_memory(machine, most_values)
-    rows = Box.objects.filter(machine=machine).values_list("position", "beads", "draws")
+    rows = Box.objects.filter(machine=machine).values_list("position", "beads", "visits")
     if machine.game_rules.enumerable:
         return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
     assert machine.side is not None, "whoever has boxes plays one side"
     fetch: Fetch
     if rows.count() <= FETCHED_AT_ONCE:
-        fetch = {position: (beads, draws) for position, beads, draws in rows.iterator(chunk_size=5000)}.get
+        fetch = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}.get
     else:
         fetch = partial(_box_fetch, machine.pk)
     return OpenMemory.load(machine.game_rules, Side(machine.side), machine.box_rule, fetch, n_removed=machine.n_removed)
 
 
 def _box_fetch(machine_id: int, key: str) -> tuple[list[int], list[int]] | None:
-    return Box.objects.filter(machine_id=machine_id, position=key).values_list("beads", "draws").first()
+    return Box.objects.filter(machine_id=machine_id, position=key).values_list("beads", "visits").first()
 
 
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
@@ -90,18 +90,18 @@ def boxes_reset(machine: Machine) -> None:
 
 
 def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
-    """Store (position, beads, draws) as the boxes of a machine that has none yet: its ledger begins with them."""
+    """Store (position, beads, visits) as the boxes of a machine that has none yet: its ledger begins with them."""
     cabinet = machine.cabinet
     with (
         connection.cursor() as cursor,
         cursor.copy(
-            "COPY learning_box (machine_id, position, ply, move_number, start, beads, draws) FROM STDIN"
+            "COPY learning_box (machine_id, position, ply, move_number, start, beads, visits) FROM STDIN"
         ) as copy,
     ):
-        for key, beads, draws in boxes:
+        for key, beads, visits in boxes:
             position = cabinet.game.decode(key)
             ply, move_number = cabinet.game.ply(position), cabinet.move_number(position) + 1
-            copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(draws)))
+            copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(visits)))
 
 
 def memory_store(machine: Machine, memory: AnyMemory, lesson: Lesson) -> list[TouchedBox]:
@@ -119,7 +119,7 @@ def boxes_store(machine: Machine, touched: Sequence[TouchedBox], lesson: Lesson)
     if not touched:
         return
     ids = _boxes_write(machine, touched)
-    changed = [box for box in touched if any(box.deltas)]  # draws alone leave no entry
+    changed = [box for box in touched if any(box.deltas)]  # visits alone leave no entry
     if not changed:
         return
     columns = zip(changed, _column(box.deltas for box in changed), _column(box.beads for box in changed), strict=True)
@@ -169,14 +169,14 @@ def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE learning_box AS box SET beads = row.beads::int[], draws = row.draws::bigint[]"
+            "UPDATE learning_box AS box SET beads = row.beads::int[], visits = row.visits::bigint[]"
             " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
-            " AS row (position, beads, draws)"
+            " AS row (position, beads, visits)"
             " WHERE box.machine_id = %s AND box.position = row.position RETURNING box.position, box.id",
             [
                 "\n".join(box.position for box in boxes),
                 "\n".join(_column(box.beads for box in boxes)),
-                "\n".join(_column(box.draws for box in boxes)),
+                "\n".join(_column(box.visits for box in boxes)),
                 machine.pk,
             ],
         )
@@ -195,15 +195,15 @@ def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, in
         [str(cabinet.move_number(position) + 1) for position in positions],
         _column(box.start for box in boxes),
         _column(box.beads for box in boxes),
-        _column(box.draws for box in boxes),
+        _column(box.visits for box in boxes),
     ]
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
-            " SELECT %s, position, ply::int, move_number::int, start::int[], beads::int[], draws::bigint[]"
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
+            " SELECT %s, position, ply::int, move_number::int, start::int[], beads::int[], visits::bigint[]"
             " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)),"
             " string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
-            " AS row (position, ply, move_number, start, beads, draws) RETURNING position, id",
+            " AS row (position, ply, move_number, start, beads, visits) RETURNING position, id",
             [machine.pk, *map("\n".join, columns)],
         )
         return dict(cursor.fetchall())

@@ -49,7 +49,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
             "position": box.position,
             "move_number": box.move_number,
             "n_beads": sum(box.beads),
-            "n_draws": sum(box.draws),
+            "n_draws": sum(box.visits),
             "start": list(zip(view["slots"], box.start, strict=True)),
             "visits": [
                 (UNIFORM[slug].name, visits[box.position])

@@ -82,7 +82,7 @@ class News:
     def tell(self) -> None:
         """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
         for pk, machine in list(self.machines.items()):
-            boxes = [box_state(box.position, box.beads, box.draws) for box in self.boxes[pk].values()]
+            boxes = [box_state(box.position, box.beads, box.visits) for box in self.boxes[pk].values()]
             if events.boxes_changed(machine, boxes):
                 del self.machines[pk], self.boxes[pk]
 

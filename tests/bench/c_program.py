@@ -26,7 +26,7 @@ class CRun:
     words: tuple[int, int]
     tally: list[int]
     beads: NDArray[np.int64]
-    draws: NDArray[np.int64]
+    visits: NDArray[np.int64]
     totals: NDArray[np.int64]
 
 
@@ -65,11 +65,11 @@ def write_tables(path: Path, course: Course, rng: RandomSource) -> None:
 def run(program: Path, tables: Path, n_games: int) -> CRun:
     """Let the program learn from ``n_games`` in a process of its own."""
     printed = subprocess.run([program, tables, str(n_games)], check=True, capture_output=True, text=True).stdout
-    seconds, words, tally, beads, draws, totals = printed.splitlines()
+    seconds, words, tally, beads, visits, totals = printed.splitlines()
     first, second = map(int, words.split())
     return CRun(
         float(seconds),
         (first, second),
         [int(number) for number in tally.split()],
-        *(np.array(line.split(), dtype=np.int64) for line in (beads, draws, totals)),
+        *(np.array(line.split(), dtype=np.int64) for line in (beads, visits, totals)),
     )

@@ -74,5 +74,5 @@ def _must_be_equal(memory: Memory, rng: RandomSource, in_c: c_program.CRun) -> N
         AssertionError: the C program ended with another bead, draw, total or random word.
     """
     assert in_c.words == rng.words, f"the random sources parted: {in_c.words} in C, {rng.words} here"
-    for name in ("beads", "draws", "totals"):
+    for name in ("beads", "visits", "totals"):
         assert np.array_equal(getattr(in_c, name), getattr(memory, name)), f"the C program has other {name}"

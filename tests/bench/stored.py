@@ -177,7 +177,7 @@ def storing_boxes() -> Iterator[Figure]:
             memory = memory_load(machine)
             loaded.append(time.perf_counter() - begin)
             memory.beads += 1
-            memory.draws += 1
+            memory.visits += 1
             begin = time.perf_counter()
             with transaction.atomic():
                 (machine,) = machine_lock(machine.pk)
@@ -287,7 +287,7 @@ def _machine_of_many_boxes() -> int:
     n_missing = N_BOXES - machine.boxes.count()
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, draws)"
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
             " SELECT %s, 'filler ' || n, 99, 50, ARRAY[20,20,20], ARRAY[20,20,20], ARRAY[1,0,0]::bigint[]"
             " FROM generate_series(1, %s) AS n",
             [machine.pk, n_missing],

@@ -38,7 +38,7 @@ class World:
     @property
     def box(self) -> Box:
         """The fullest box of a second move, which is never a first glance's box."""
-        return max(Box.objects.filter(machine=self.machine, move_number=2), key=lambda box: sum(box.draws))
+        return max(Box.objects.filter(machine=self.machine, move_number=2), key=lambda box: sum(box.visits))
 
 
 def world(site: LiveSite, watch: Watch) -> World:

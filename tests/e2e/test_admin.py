@@ -50,7 +50,7 @@ def test_boxes_are_boards_and_bars(page: Page) -> None:
 def test_visited_boxes(page: Page) -> None:
     start_first(page)
     play_out_mouse(page)
-    visited = [box for box in Box.objects.all() if any(box.draws)]
+    visited = [box for box in Box.objects.all() if any(box.visits)]
     page.goto("/admin/learning/box/?visited=yes")
     expect(page.locator("#result_list tbody tr")).to_have_count(len(visited))
 

@@ -237,7 +237,7 @@ def test_the_gallery_filters(page: Page) -> None:
     learner = trained(machine(Side.FIRST), 5000)
     boxes = {box.position: box for box in learner.boxes.all()}
     visits = visit_probabilities(learner)
-    opened = {position for position, box in boxes.items() if any(box.draws)}
+    opened = {position for position, box in boxes.items() if any(box.visits)}
     expected = {
         "emptied": {p for p, box in boxes.items() if not any(box.beads)},
         "unopened": set(boxes) - opened,
@@ -254,10 +254,10 @@ def test_the_gallery_filters(page: Page) -> None:
         assert shown(page) == positions
     page.locator("#only").select_option("drawn")
     expect(page.locator(".wall-box")).to_have_count(60)
-    most = sorted(boxes.values(), key=lambda box: -sum(box.draws))
+    most = sorted(boxes.values(), key=lambda box: -sum(box.visits))
     expect(page.locator(".wall-box").first).to_have_attribute("data-position", most[0].position)
     page.locator("#move").select_option("2")
-    expect(page.locator(".wall-box")).to_have_count(sum(any(b.draws) for b in boxes.values() if b.move_number == 2))
+    expect(page.locator(".wall-box")).to_have_count(sum(any(b.visits) for b in boxes.values() if b.move_number == 2))
     page.reload()
     expect(page.locator("#only")).to_have_value("drawn")
     expect(page.locator("#move")).to_have_value("2")

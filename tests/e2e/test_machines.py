@@ -45,7 +45,7 @@ def test_either_side(page: Page) -> None:
 
 
 def beads_of(machine: Machine) -> list[Any]:
-    return list(Box.objects.filter(machine=machine).order_by("position").values_list("beads", "draws"))
+    return list(Box.objects.filter(machine=machine).order_by("position").values_list("beads", "visits"))
 
 
 def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
@@ -85,7 +85,7 @@ def expect_box_as_stored(wall: Page, box: Box) -> None:
     box.refresh_from_db()
     label = wall.locator(f'.wall-box[data-position="{box.position}"]')
     beads = re.escape({1: "one bead", 2: "two beads"}.get(sum(box.beads), ""))
-    times = {0: "not opened yet", 1: "opened once", 2: "opened twice"}.get(sum(box.draws), "opened")
+    times = {0: "not opened yet", 1: "opened once", 2: "opened twice"}.get(sum(box.visits), "opened")
     expect(label).to_have_attribute("aria-label", re.compile(rf": {beads}.*, {times}"))
 
 

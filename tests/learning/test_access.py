@@ -145,7 +145,7 @@ def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: s
     for forgetful in (learner, copy):
         assert machine_strength(forgetful)
         known = services.machine_reset(user=people["owner"], machine_id=forgetful.pk)
-        columns = ("position", "start", "beads", "draws")
+        columns = ("position", "start", "beads", "visits")
         boxes = list(forgetful.boxes.order_by("position").values_list(*columns))
         assert boxes == list(fresh.boxes.order_by("position").values_list(*columns))
         assert not Lesson.objects.filter(machine=forgetful).exists()

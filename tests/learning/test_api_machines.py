@@ -371,7 +371,7 @@ def test_boxes_say_what_is_in_them(people: People, learner: Machine) -> None:
     (first, *_) = boxes_of(people["guest"], learner)
     box = learner.boxes.get(position=".........")
     assert (first["position"], first["ply"], first["move_number"]) == (".........", 0, 1)
-    assert (first["beads"], first["draws"], first["start"]) == (box.beads, box.draws, box.start)
+    assert (first["beads"], first["draws"], first["start"]) == (box.beads, box.visits, box.start)
     assert first["probabilities"] == [count / sum(box.beads) for count in box.beads]
     assert len(first["symmetries"]) == 8
     assert sorted(first["moves"][0]) == ["1", "3", "7", "9"]

@@ -112,7 +112,7 @@ class TestRoundTrip:
     def test_every_box_lies_where_it_did(self) -> None:
         learner = machine(Side.SECOND)
         copy = imported(machine_export(learner).text)
-        keys = ("position", "ply", "move_number", "beads", "draws")
+        keys = ("position", "ply", "move_number", "beads", "visits")
         assert list(copy.boxes.order_by("position").values(*keys)) == list(
             learner.boxes.order_by("position").values(*keys)
         )

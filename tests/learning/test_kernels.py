@@ -45,7 +45,7 @@ def assert_same_memory(memory: Memory, machine: CountingMenace) -> None:
         slots = memory.slots(box)
         beads = machine.boxes.get(key, table.initial[slots].tolist())
         assert memory.beads[slots].tolist() == beads, key
-        assert memory.draws[slots].tolist() == [machine.played[key, slot] for slot in range(len(beads))], key
+        assert memory.visits[slots].tolist() == [machine.played[key, slot] for slot in range(len(beads))], key
         assert memory.totals[box] == sum(beads), key
     assert set(machine.boxes) <= set(table.keys)
     assert memory.n_removed == machine.n_removed
@@ -122,7 +122,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
         batch.train(memory, UNIFORM["perfect"], 2_000, RandomSource(8))
         memories.append(memory)
     assert np.array_equal(memories[0].beads, memories[1].beads)
-    assert np.array_equal(memories[0].draws, memories[1].draws)
+    assert np.array_equal(memories[0].visits, memories[1].visits)
 
 
 def test_a_seed_decides_everything_and_another_seed_something_else():
@@ -213,7 +213,7 @@ def test_a_frozen_machine_is_left_as_it_is():
     assert frozen.touched() == []
     assert frozen.n_removed == before.n_removed
     assert np.array_equal(frozen.totals, before.totals)
-    assert learner.draws.sum() > 1_000
+    assert learner.visits.sum() > 1_000
 
 
 def test_two_machines_of_one_side_or_of_different_sight_cannot_play():

@@ -71,7 +71,7 @@ class TestMatch:
         for _ in range(3):
             play_out(against(learner).room.code, guest())
         n_drawn = Draw.objects.filter(machine=learner, slot__isnull=False).count()
-        assert sum(sum(box.draws) for box in learner.boxes.all()) == n_drawn
+        assert sum(sum(box.visits) for box in learner.boxes.all()) == n_drawn
 
     def test_a_machine_that_meets_boxes_as_it_goes_opens_them(self) -> None:
         learner = machine_create(game=NC, side=Side.FIRST, name="HER", rule=BoxRule(open_boxes=OpenBoxes.WHEN_MET))
@@ -282,5 +282,5 @@ def test_training_stores_exactly_what_the_kernel_leaves() -> None:
     learner = trained(machine(), games=2000, seed=5, opponent="perfect")
     memory, expected = memory_load(learner), in_memory(learner, 2000, 5, "perfect")
     assert (memory.beads == expected.beads).all()
-    assert (memory.draws == expected.draws).all()
+    assert (memory.visits == expected.visits).all()
     assert ledger_errors() == []

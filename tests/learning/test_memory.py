@@ -29,23 +29,23 @@ def trained(table):
 def rows(memory):
     for box, key in enumerate(memory.table.keys):
         slots = memory.slots(box)
-        yield key, memory.beads[slots].tolist(), memory.draws[slots].tolist()
+        yield key, memory.beads[slots].tolist(), memory.visits[slots].tolist()
 
 
 def test_a_fresh_memory_has_the_initial_beads_and_is_its_own(table):
     memory = Memory.fresh(table)
     assert memory.beads.sum() == memory.totals.sum() == 1_720
-    assert not memory.draws.any()
+    assert not memory.visits.any()
     assert memory.n_removed == 0
     memory.beads[:] = 9
     assert table.initial.sum() == 1_720
-    assert (memory.beads.dtype, memory.draws.dtype, memory.totals.dtype) == (np.int32, np.int64, np.int64)
+    assert (memory.beads.dtype, memory.visits.dtype, memory.totals.dtype) == (np.int32, np.int64, np.int64)
 
 
 def test_what_is_stored_is_loaded_again(table, trained):
     again = Memory.load(table, rows(trained), n_removed=5)
     assert np.array_equal(again.beads, trained.beads)
-    assert np.array_equal(again.draws, trained.draws)
+    assert np.array_equal(again.visits, trained.visits)
     assert np.array_equal(again.totals, trained.totals)
     assert again.n_removed == 5
 
@@ -61,10 +61,10 @@ def test_boxes_without_a_row_have_their_initial_beads(table):
     memory = Memory.load(table, [(".........", [9, 0, 1], [2, 3, 4])])
     fresh = Memory.fresh(table)
     assert table.box_id["........."] == 0
-    assert memory.draws[:3].tolist() == [2, 3, 4]
+    assert memory.visits[:3].tolist() == [2, 3, 4]
     assert memory.totals[0] == 10
     assert np.array_equal(memory.beads[3:], fresh.beads[3:])
-    assert not memory.draws[3:].any()
+    assert not memory.visits[3:].any()
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_a_row_that_does_not_fit_is_refused(table, row, problem):
 def test_a_copy_is_independent(trained):
     copy = trained.copy()
     copy.beads[0] += 1
-    copy.draws[5] += 1
+    copy.visits[5] += 1
     assert {copy.table.box_id[one.position] for one in copy.touched()} == set(trained.table.slot_box[[0, 5]].tolist())
-    assert (trained.beads[0], trained.draws[5]) == (copy.beads[0] - 1, copy.draws[5] - 1)
+    assert (trained.beads[0], trained.visits[5]) == (copy.beads[0] - 1, copy.visits[5] - 1)
 
 
 def test_touched_boxes_are_those_that_were_opened(table):
@@ -96,12 +96,12 @@ def test_touched_boxes_are_those_that_were_opened(table):
     touched = [table.box_id[one.position] for one in memory.touched()]
     assert touched == sorted(touched)
     assert 0 in touched
-    drawn = {int(table.slot_box[slot]) for slot in np.flatnonzero(memory.draws)}
+    drawn = {int(table.slot_box[slot]) for slot in np.flatnonzero(memory.visits)}
     assert set(touched) == drawn
 
 
 def test_the_first_box_is_opened_in_every_game(trained):
-    assert trained.draws[trained.slots(0)].sum() == 300
+    assert trained.visits[trained.slots(0)].sum() == 300
 
 
 def test_a_memory_of_another_rule_is_another_table():

@@ -63,7 +63,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
     assert run.status == JobStatus.FINISHED
     memory, expected = memory_load(learner), in_memory(learner, games, 3)
     assert (memory.beads == expected.beads).all()
-    assert (memory.draws == expected.draws).all()
+    assert (memory.visits == expected.visits).all()
     points = CurvePoint.objects.filter(run=run).order_by("games_done")
     assert list(points.values_list("games_done", flat=True)) == curve_marks(games)
     learner.refresh_from_db()

@@ -174,8 +174,8 @@ class TestAdmin:
         for query, expected in {
             f"machine__id__exact={learner.pk}": 289,
             "move_number=1": 3,
-            "visited=yes": sum(any(box.draws) for box in Box.objects.all()),
-            "visited=no": sum(not any(box.draws) for box in Box.objects.all()),
+            "visited=yes": sum(any(box.visits) for box in Box.objects.all()),
+            "visited=no": sum(not any(box.visits) for box in Box.objects.all()),
             "q=....X....": 1,
         }.items():
             assert staff.get(f"/admin/learning/box/?{query}").context["cl"].result_count == expected

@@ -100,7 +100,7 @@ def test_the_command_writes_both_machines_and_prints_games_results_and_levels(tm
         data = machine_read((tmp_path / "new" / f"{name}.json").read_bytes(), Wanted())
         assert (data.game, data.side, data.preset, data.rule) == (GAME, side, RULE, PRESETS[RULE].rule)
         assert (data.wins, data.losses, data.removed + 1) == (wins, 40 - wins, RECORD[f"player{side + 1}"]["level"])
-        assert sum(map(sum, (box.draws for box in data.boxes))) == sum(
+        assert sum(map(sum, (box.visits for box in data.boxes))) == sum(
             (len(game["moves"]) + (1 if side is Side.FIRST else 0)) // 2 for game in RECORD["games"]
         )
 

@@ -372,7 +372,7 @@ def test_what_a_page_could_not_be_told_is_told_with_what_comes_next(monkeypatch:
     news, learner = News(), machine()
     first, second = learner.boxes.all()[:2]
     for box in (first, second):
-        news.add(learner, [TouchedBox(box.position, box.start, box.beads, box.draws, [])])
+        news.add(learner, [TouchedBox(box.position, box.start, box.beads, box.visits, [])])
         news.tell()
     news.tell()
     assert told == [{first.position}, {first.position, second.position}]

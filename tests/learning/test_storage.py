@@ -33,7 +33,7 @@ def taught(learner: Machine, beads: int) -> list[TouchedBox]:
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     memory = memory_load(learner)
     memory.beads += beads
-    memory.draws += 1
+    memory.visits += 1
     with transaction.atomic():
         (learner,) = machine_lock(learner.pk)
         touched = memory.touched()
@@ -49,7 +49,7 @@ def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -
     assert Change.objects.count() == 2 * n_boxes
     memory = memory_load(many_boxes)
     assert (memory.beads == memory.table.initial + 1).all()
-    assert (memory.draws == 2).all()
+    assert (memory.visits == 2).all()
     assert ledger_errors() == []
 
 

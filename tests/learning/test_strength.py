@@ -213,7 +213,7 @@ def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
     n_games = 200_000
     tally = train(memory, OPPONENTS["win-block"], n_games, RandomSource(11))
     chance = strength.visit_probability(memory, OPPONENTS["win-block"])
-    opened = np.add.reduceat(memory.draws, memory.table.slot_indptr[:-1]) / n_games
+    opened = np.add.reduceat(memory.visits, memory.table.slot_indptr[:-1]) / n_games
     # Six standard deviations, and a little for the boxes that are hardly ever opened.
     assert np.all(np.abs(opened - chance) <= 6 * np.sqrt(chance * (1 - chance) / n_games) + 1e-4)
     exact = strength.against_opponent(memory, OPPONENTS["win-block"])

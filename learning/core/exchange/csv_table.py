@@ -31,7 +31,7 @@ def dump(data: MachineData) -> str:
     for box in data.boxes:
         position = game.decode(box.position)
         total = sum(box.beads)
-        slots = zip(cabinet.printed_moves(position), cabinet.slots(position), box.beads, box.draws, strict=True)
+        slots = zip(cabinet.printed_moves(position), cabinet.slots(position), box.beads, box.visits, strict=True)
         for move, members, beads, draws in slots:
             table.writerow(
                 (
@@ -83,11 +83,11 @@ def _entries(text: str) -> Iterator[Entry]:
             raise ExchangeError(line, f"{shown(max(position, move, key=len))} is too long")
         entry = boxes.setdefault(position, Entry(line, position, {}, {}))
         assert isinstance(entry.beads, dict)
-        assert isinstance(entry.draws, dict)
+        assert isinstance(entry.visits, dict)
         if move in entry.beads:
             raise ExchangeError(line, f"the move {shown(move)} of {shown(position)} stands twice")
         entry.beads[move] = _number(row["beads"], line, "beads", MAX_BEADS)
-        entry.draws[move] = _number(row.get("draws") or "0", line, "draws", MAX_COUNT)
+        entry.visits[move] = _number(row.get("draws") or "0", line, "draws", MAX_COUNT)
     yield from boxes.values()
 
 

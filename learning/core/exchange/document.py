@@ -33,7 +33,7 @@ class BoxData:
 
     position: str
     beads: tuple[int, ...]
-    draws: tuple[int, ...]
+    visits: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Entry:
     where: str
     text: str
     beads: Mapping[str | int, int]
-    draws: Mapping[str | int, int] = field(default_factory=dict)
+    visits: Mapping[str | int, int] = field(default_factory=dict)
     set_aside: int = 0
     """Beads that lay where no move is possible, and that ``beads`` leaves out."""
 
@@ -174,7 +174,7 @@ def boxes_sorted(game: Game[Any, Any], boxes: Iterable[BoxData]) -> tuple[BoxDat
     return tuple(sorted(boxes, key=lambda box: (game.ply(game.decode(box.position)), box.position)))
 
 
-def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], draws: Sequence[int], where: str) -> BoxData:
+def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], visits: Sequence[int], where: str) -> BoxData:
     """The box of a canonical position, if a machine of this cabinet can have it and these beads in it.
 
     Raises:
@@ -193,8 +193,8 @@ def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], draws: Se
     if game.enumerable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
         raise ExchangeError(where, f"no game can reach {text!r}")
     n_slots = len(cabinet.slots(position))
-    if not len(beads) == len(draws) == n_slots:
-        raise ExchangeError(where, f"box {text!r} has {n_slots} slots, not {len(beads)} and {len(draws)}")
+    if not len(beads) == len(visits) == n_slots:
+        raise ExchangeError(where, f"box {text!r} has {n_slots} slots, not {len(beads)} and {len(visits)}")
     for count in beads:
         if count > rule.highest:
             raise ExchangeError(where, f"{count} beads are more than the rule's cap of {rule.highest}")
@@ -202,7 +202,7 @@ def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], draws: Se
             raise ExchangeError(where, f"{count} beads are fewer than the rule's floor of {rule.floor}")
     if sum(beads) >= 1 << 32:
         raise ExchangeError(where, "these are more beads than a box can hold")
-    return BoxData(text, tuple(beads), tuple(draws))
+    return BoxData(text, tuple(beads), tuple(visits))
 
 
 def whole_number(value: object, where: str, *, lowest: int = 0, highest: int = MAX_COUNT) -> int:
@@ -322,7 +322,7 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: Any) -> BoxData:
     turned = game.inverse(cabinet.placement(position))
     n_slots = len(cabinet.slots(printed))
     numbers = ([0] * n_slots, [0] * n_slots)
-    for counts, given in zip(numbers, (entry.beads, entry.draws), strict=True):
+    for counts, given in zip(numbers, (entry.beads, entry.visits), strict=True):
         for key, count in given.items():
             move = _move_of(game, position, key, entry.where)
             if move is not None:
@@ -357,11 +357,11 @@ def _folded(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
     """The same for all boxes that differ only by a symmetry of their position."""
     game = cabinet.game
     if not cabinet.rule.reduce_symmetry or cabinet.rule.merge_symmetric_moves:
-        return tuple(zip(box.beads, box.draws, strict=True))
+        return tuple(zip(box.beads, box.visits, strict=True))
     position = game.decode(box.position)
     legal = game.legal_moves(position)
     return min(
-        tuple((box.beads[slot], box.draws[slot]) for slot in slots)
+        tuple((box.beads[slot], box.visits[slot]) for slot in slots)
         for symmetry in game.stabiliser(position)
         for slots in ([legal.index(game.transform_move(move, symmetry)) for move in legal],)
     )

@@ -85,7 +85,7 @@ def _written(head: dict[str, Any], name: str, lines: str) -> str:
 
 
 def _line(box: BoxData) -> str:
-    return json.dumps({"position": box.position, "beads": box.beads, "draws": box.draws})
+    return json.dumps({"position": box.position, "beads": box.beads, "draws": box.visits})
 
 
 def load(text: str, wanted: Wanted) -> MachineData | ValuesData:

@@ -122,7 +122,7 @@ def _play(slug: str, n_games: int, width: int, rng: RandomSource) -> list[Any]:
     wins = [0] * math.ceil(n_games / width)
     for game in range(n_games):
         wins[game // width] += train_against_machine(first, second, 1, rng, opponent_learns=True).wins
-        moved = int(first.draws[opening].sum()) > n_moved
+        moved = int(first.visits[opening].sum()) > n_moved
         n_moved += moved
         if math.isfinite(empty_after):
             n_after += 1

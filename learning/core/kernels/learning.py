@@ -1,7 +1,7 @@
 """Training loops over tables. The readable twin of every one is ``learning.core.machines.box_machine`` in
 ``learning.core.training.episodes``, which takes the same random words and leaves the same beads.
 
-Common arrays: ``beads``, ``initial``: ``(n_slots,) int32``; ``draws``: ``(n_slots,) int64``, how often each slot was
+Common arrays: ``beads``, ``initial``: ``(n_slots,) int32``; ``visits``: ``(n_slots,) int64``, how often each slot was
 played; ``totals``: ``(n_boxes,) int64``, the sum of each box; ``words``: ``(2,) uint64``, the random source;
 ``tally``: ``(4,) int64``, games won, drawn, lost and slots removed. ``beads``, ``draws``, ``totals``, ``words`` and
 ``tally`` are updated in place. Targets are those of ``learning.core.training.tables.Course``.
@@ -85,7 +85,7 @@ def restock(
     slot_box: NDArray[np.int32],
     slot_indptr: NDArray[np.int32],
     beads: NDArray[np.int32],
-    draws: NDArray[np.int64],
+    visits: NDArray[np.int64],
     totals: NDArray[np.int64],
 ) -> int:
     """Learn from the slots played, in order; returns how many were removed. The formula: ``BoxMachine.restock``."""
@@ -100,7 +100,7 @@ def restock(
         end = n_visits - ONE
     for visit in range(n_visits):
         slot = path[visit]
-        draws[slot] += 1
+        visits[slot] += 1
         count = beads[slot]
         if begin <= visit < end and (count > 0 or rule.removes == 0):
             changed = min(max(count + delta, rule.floor), rule.cap)
@@ -148,7 +148,7 @@ def train_on_course(
     reply_indptr: NDArray[np.int32],
     reply_target: NDArray[np.int32],
     beads: NDArray[np.int32],
-    draws: NDArray[np.int64],
+    visits: NDArray[np.int64],
     totals: NDArray[np.int64],
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
@@ -187,7 +187,7 @@ def train_on_course(
             target = np.int64(slot_target[slot])
         result = LOSS if resigned else -1 - target
         tally[U(result)] += 1
-        tally[REMOVED] += restock(path, n_visits, result, resigned, rule, slot_box, slot_indptr, beads, draws, totals)
+        tally[REMOVED] += restock(path, n_visits, result, resigned, rule, slot_box, slot_indptr, beads, visits, totals)
     words[0], words[1] = a, b
 
 
@@ -204,7 +204,7 @@ class LearnerArrays(NamedTuple):
     refills: NDArray[np.bool_]
     initial: NDArray[np.int32]
     beads: NDArray[np.int32]
-    draws: NDArray[np.int64]
+    visits: NDArray[np.int64]
     totals: NDArray[np.int64]
     tally: NDArray[np.int64]
 
@@ -243,7 +243,7 @@ def learn(learner: Any, path: NDArray[np.uint64], n_visits: np.uint64, result: i
             learner.slot_box,
             learner.slot_indptr,
             learner.beads,
-            learner.draws,
+            learner.visits,
             learner.totals,
         )
 

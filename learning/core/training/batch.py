@@ -57,7 +57,7 @@ def train(memory: AnyMemory, opponent: Opponent, n_games: int, rng: RandomSource
         course.reply_indptr,
         course.reply_target,
         memory.beads,
-        memory.draws,
+        memory.visits,
         memory.totals,
         words,
         tally,
@@ -115,7 +115,7 @@ def _arrays(memory: Memory, *, learns: bool) -> LearnerArrays:
         refills=table.refills,
         initial=table.initial,
         beads=memory.beads,
-        draws=memory.draws,
+        visits=memory.visits,
         totals=memory.totals,
         tally=np.zeros(4, np.int64),
     )

@@ -18,29 +18,29 @@ class TouchedBox:
     position: str
     start: list[int]
     beads: list[int]
-    draws: list[int]
+    visits: list[int]
     deltas: list[int]
 
 
 @dataclass
 class Memory:
-    """Beads and draws of every box of a table, and which boxes there are so far.
+    """Beads and visits of every box of a table, and which boxes there are so far.
 
     Attributes:
         beads: ``(n_slots,) int32``.
-        draws: ``(n_slots,) int64``, how often each slot was played.
+        visits: ``(n_slots,) int64``, how often each slot was played.
         n_removed: slots taken out of play so far.
     """
 
     table: BoxTable
     beads: NDArray[np.int32]
-    draws: NDArray[np.int64]
+    visits: NDArray[np.int64]
     n_removed: int = 0
     totals: NDArray[np.int64] = field(init=False)
     stored: tuple[NDArray[np.int32], NDArray[np.int64]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.stored = self.beads.copy(), self.draws.copy()
+        self.stored = self.beads.copy(), self.visits.copy()
         self.totals = np.add.reduceat(self.beads, self.table.slot_indptr[:-1], dtype=np.int64)
 
     @classmethod
@@ -55,20 +55,20 @@ class Memory:
         rows: Iterable[tuple[str, Sequence[int], Sequence[int]]],
         n_removed: int = 0,
     ) -> Memory:
-        """The memory that rows of (position, beads, draws) hold; boxes without a row have their initial beads.
+        """The memory that rows of (position, beads, visits) hold; boxes without a row have their initial beads.
 
         Raises:
             ValueError: a row is no box of this table, or has another number of slots.
         """
         memory = cls.fresh(table)
-        for position, beads, draws in rows:
+        for position, beads, visits in rows:
             if position not in table.box_id:
                 raise ValueError(f"{position!r} is not a box of this machine")
             slots = memory.slots(table.box_id[position])
-            if not len(beads) == len(draws) == slots.stop - slots.start:
+            if not len(beads) == len(visits) == slots.stop - slots.start:
                 raise ValueError(f"box {position!r} has {slots.stop - slots.start} slots, not {len(beads)}")
             memory.beads[slots] = beads
-            memory.draws[slots] = draws
+            memory.visits[slots] = visits
         memory.n_removed = n_removed
         memory.__post_init__()
         return memory
@@ -79,15 +79,15 @@ class Memory:
 
     def copy(self) -> Memory:
         """An independent copy."""
-        return Memory(self.table, self.beads.copy(), self.draws.copy(), self.n_removed)
+        return Memory(self.table, self.beads.copy(), self.visits.copy(), self.n_removed)
 
     def boxes(self, boxes: Iterable[int]) -> list[TouchedBox]:
         """These boxes, with what has changed in them since the memory was loaded."""
         deltas = self.beads - self.stored[0]
-        numbers = (self.table.initial, self.beads, self.draws, deltas)
+        numbers = (self.table.initial, self.beads, self.visits, deltas)
         return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
 
     def touched(self) -> list[TouchedBox]:
-        """The boxes whose beads or draws differ from those loaded, in the order of the table."""
-        slots = (self.beads != self.stored[0]) | (self.draws != self.stored[1])
+        """The boxes whose beads or visits differ from those loaded, in the order of the table."""
+        slots = (self.beads != self.stored[0]) | (self.visits != self.stored[1])
         return self.boxes(np.unique(self.table.slot_box[slots]).tolist())

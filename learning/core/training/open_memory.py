@@ -21,7 +21,7 @@ from learning.core.training.memory import TouchedBox
 from learning.core.training.sampled import Sampled, sample
 
 Fetch = Callable[[str], tuple[Sequence[int], Sequence[int]] | None]
-"""Beads and draws of the box of a position as they are stored, ``None`` if it was never opened."""
+"""Beads and visits of the box of a position as they are stored, ``None`` if it was never opened."""
 
 
 class FetchedBoxes(MutableMapping[str, list[int]]):
@@ -84,14 +84,14 @@ class OpenMemory:
             self.played.update((draw.box, draw.slot) for draw in episode.draws if draw.slot is not None)
 
     def touched(self) -> list[TouchedBox]:
-        """The boxes whose beads or draws differ from those stored, by position; a box first met is one of them."""
+        """The boxes whose beads or visits differ from those stored, by position; a box first met is one of them."""
         found = []
         for key in sorted(self.boxes):
             beads = self.boxes[key]
             initial = self.machine.cabinet.initial_beads(self.machine.game.decode(key))
-            before, draws = self.boxes.stored.get(key, (tuple(initial), (0,) * len(beads)))
-            after = [n + self.played[key, slot] for slot, n in enumerate(draws)]
-            if key not in self.boxes.stored or tuple(beads) != before or tuple(after) != draws:
+            before, visits = self.boxes.stored.get(key, (tuple(initial), (0,) * len(beads)))
+            after = [n + self.played[key, slot] for slot, n in enumerate(visits)]
+            if key not in self.boxes.stored or tuple(beads) != before or tuple(after) != visits:
                 deltas = [b - a for a, b in zip(before, beads, strict=True)]
                 found.append(TouchedBox(key, initial, list(beads), after, deltas))
         return found
