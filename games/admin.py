@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -75,12 +77,21 @@ class PlyInline(ReadOnly, admin.TabularInline):
         return board_html(ply.match.room.game, ply.position)
 
 
+class TerminationFilter(admin.AllValuesFieldListFilter):
+    """How matches have ended; of those that go on it is said too, where Django would show a link without words."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        """Django's own, each with words."""
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or "not yet"}
+
+
 @admin.register(Match)
 class MatchAdmin(ReadOnly, admin.ModelAdmin):
     """Matches with their plies."""
 
     list_display = ("__str__", "game", "status", "winner", "termination", "n_plies", "created_at")
-    list_filter = ("status", "termination", "room__game")
+    list_filter = ("status", ("termination", TerminationFilter), "room__game")
     list_select_related = ("room",)
     search_fields = ("room__code__exact",)
     readonly_fields = ("board",)

@@ -226,7 +226,8 @@ export class Board {
           cell.name,
           board[index] ? pieceWords(this.layout, board[index]) : "empty",
           cell.goal && `goal of ${cell.goal}`,
-          hint && `bead ${hint.mark}, chance ${percent(hint.probability)}`,
+          // In the order in which it stands there, so that whoever speaks what they see is understood.
+          hint && `chance of bead ${hint.mark}: ${percent(hint.probability)}`,
           ...ways.map(
             ({ cells, mark, probability }) =>
               `bead ${mark} to ${this.layout.cells[cells.at(-1)].name}, chance ${percent(probability)}`,
@@ -265,7 +266,8 @@ export class Board {
               r: board[index] ? 38 : 15,
             }),
           hint && bead({ ...hint, x, y: y - 9, r: 22 }),
-          hint && svg("text", { class: "odds-text", x, y: y + 34 }, percent(hint.probability)),
+          // The space is not drawn: it parts mark and chance for who has them read aloud.
+          hint && svg("text", { class: "odds-text", x, y: y + 34 }, ` ${percent(hint.probability)}`),
         ].filter(Boolean),
       );
     });

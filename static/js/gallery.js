@@ -76,7 +76,7 @@ function show() {
       .sort((a, b) => kind.by(b) - kind.by(a))
       .slice(0, MOST);
   wall?.destroy();
-  wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf });
+  wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf, heading: "h2" });
   document.getElementById("found").textContent = count(found.length, "box", "boxes");
   document.getElementById("meaning").textContent = kind.words;
   document.getElementById("none").hidden = found.length > 0;

@@ -28,13 +28,14 @@ export class Wall {
    * @param {object[]} boxes the machine's boxes
    * @param {{position, slot}|null} drawn the last bead drawn
    * @param {string} title the machine's name
-   * @param {{shelf: string}} options the name of the one shelf on which the boxes stand in the order given, whatever
-   *   their move; without it each move has a shelf
+   * @param {{shelf?: string, heading?: string}} options the name of the one shelf on which the boxes stand in the order
+   *   given, whatever their move; without it each move has a shelf; which heading names a shelf on this page
    */
-  constructor(root, layout, boxes, drawn, title, { shelf = "" } = {}) {
+  constructor(root, layout, boxes, drawn, title, { shelf = "", heading = "h3" } = {}) {
     this.root = root;
     this.layout = layout;
     this.title = title;
+    this.heading = heading;
     this.boxes = boxes;
     this.drawn = drawn;
     this.index = new Map(boxes.map((box, at) => [box.position, at]));
@@ -51,7 +52,7 @@ export class Wall {
     this.shelves = [...byMove]
       .sort(([a], [b]) => a - b)
       .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
-    root.replaceChildren(...this.shelves.flatMap(({ title: heading, list }) => [heading, list]), this.peek);
+    root.replaceChildren(...this.shelves.flatMap(({ title: name, list }) => [name, list]), this.peek);
     this.life = new AbortController();
     const { signal } = this.life;
     root.addEventListener("keydown", (event) => this.#key(event), { signal });
@@ -126,7 +127,7 @@ export class Wall {
     return {
       members,
       title: html(
-        "h3",
+        this.heading,
         { class: "wall-row-title", id: `shelf-${move}` },
         name,
         html("span", { class: "soft" }, count(members.length, "box", "boxes")),
