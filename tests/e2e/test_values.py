@@ -9,6 +9,7 @@ from games.rules.registry import GAMES
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
+from tests.e2e.axe import violations
 from tests.e2e.layout import broken, with_each
 from tests.e2e.playing import cell
 
@@ -38,6 +39,7 @@ def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int
     page.get_by_role("link", name="To the start").click()
     expect(rows).to_have_count(20)
     assert with_each(page, broken) == []
+    assert violations(page) == []
 
 
 def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_values(page: Page, settings: Any) -> None:
@@ -49,5 +51,7 @@ def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_valu
     run = run_execute(claimed)
     page.goto(f"/runs/{run.pk}")
     expect(page.get_by_text(f"no more than 5 values here, so {run.n_left_out} times")).to_be_visible()
+    assert violations(page) == []
     page.goto(f"/machines/{machine.pk}")
     expect(page.get_by_text("It learns no new values, for a machine may have 5.")).to_be_visible()
+    assert violations(page) == []

@@ -1,0 +1,38 @@
+"""axe-core over a page: the rules of WCAG 2.2 AA that a program can check, and what axe calls best practice.
+
+It comes with the tools of ``package.json`` (``make test`` installs them). The page is looked at as it stands, and axe
+is put into it past the content security policy, as an extension of a reader's browser would be.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from django.conf import settings
+from playwright.sync_api import Page
+
+SOURCE = settings.BASE_DIR / "node_modules" / "axe-core" / "axe.min.js"
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+# Those that look at colours; no other rule has to be asked again in another theme.
+COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+
+# Colours on their way from one theme to the other are neither's. To look into style sheets (`preload`) axe would write
+# one of its own into the page, which the policy refuses.
+RUN = """async ([runOnly, besides]) => {
+  for (const animation of document.getAnimations()) animation.finish();
+  const rules = Object.fromEntries(besides.map((id) => [id, { enabled: false }]));
+  const options = { runOnly, rules, resultTypes: ["violations"], preload: false, iframes: false };
+  const { violations } = await axe.run(document, options);
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map((node) => `${id}: ${help}: ${node.target.join(" ")} ${node.html.slice(0, 200)}`));
+}"""
+
+
+def violations(page: Page, besides: Iterable[str] = ()) -> list[str]:
+    """What axe finds wrong with the page in either theme, without the rules ``besides``."""
+    page.evaluate(SOURCE.read_text())
+    wrong = []
+    for theme, rules in zip(THEMES, (RULES, COLOUR_RULES), strict=True):
+        page.emulate_media(color_scheme=theme)
+        wrong += [f"{theme}, {words}" for words in page.evaluate(RUN, [rules, list(besides)])]
+    return wrong
