@@ -19,6 +19,8 @@ from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from games import thinking
+from tests.e2e.lab import sign_in
+from tests.factories import user
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
 expect.set_options(timeout=PAGE_HANG_S * 1000)
@@ -197,3 +199,11 @@ Visitor = Callable[..., Page]
 def visitor(new_context: Callable[..., BrowserContext], watch: Watch) -> Visitor:
     """Another person with a browser of their own; options are those of a browser context."""
     return lambda **options: watch.over(new_context(**options)).new_page()
+
+
+@pytest.fixture
+def owner(context: BrowserContext, live_site: LiveSite) -> Any:
+    """An account whose session the browser holds."""
+    account = user("owner")
+    sign_in(context, live_site, account)
+    return account

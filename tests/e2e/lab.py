@@ -1,9 +1,11 @@
 """Every page of the lab and every state of it, once set up: what ``everywhere`` is for the rest of the site."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 from django.db import connection
@@ -18,8 +20,10 @@ from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim
-from tests.e2e.conftest import LiveSite, Watch
 from tests.factories import guest, machine, play_out, room, trained, user
+
+if TYPE_CHECKING:  # which signs people in with what is here
+    from tests.e2e.conftest import LiveSite, Watch
 
 T = TypeVar("T")
 

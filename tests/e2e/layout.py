@@ -114,3 +114,6 @@ def broken(page: Page) -> list[str]:
 
 
 DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+PHONE = {"viewport": {"width": 360, "height": 740}}

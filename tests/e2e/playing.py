@@ -127,3 +127,16 @@ def changes_stored(match: Match) -> list[tuple[str, int, int]]:
             if delta:
                 stored.append((slot["mark"], delta, after))
     return stored
+
+
+def start(page: Page, opponent: str, *additions: str) -> Match:
+    """From the first page into a match, beginning with Black; the match."""
+    page.goto("/")
+    form = page.locator(".play-with")
+    form.locator("select").select_option(opponent)
+    for addition in additions:
+        form.locator(f"input[value={addition}]").check()
+    form.get_by_role("button", name="Play now, you first").click()
+    page.wait_for_url("**/rooms/*")
+    expect_turn(page)
+    return match_of(page)

@@ -12,7 +12,6 @@ from learning.core.machines.q_learning import entry_key
 from learning.models import Machine, Value
 from learning.selectors.exchange import machine_export
 from learning.services.machines import machine_create
-from tests.e2e.test_lab import owner  # noqa: F401  # a fixture
 from tests.factories import machine, trained
 
 pytestmark = pytest.mark.e2e
@@ -32,7 +31,7 @@ def test_print_a_machine(page: Page) -> None:
     assert "304 matchboxes of 60 × 36 mm, 1,720 beads" in text
 
 
-def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:  # noqa: F811
+def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:
     learner = trained(machine())
     page.goto(f"/machines/{learner.pk}/print")
     with page.expect_download() as download:
@@ -48,7 +47,7 @@ def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None: 
     assert machine_export(copy).text == machine_export(learner).text.replace('"MENACE"', '"Home again"')
 
 
-def test_a_machine_that_keeps_values_is_taken_away_and_brought_back(page: Page, owner: Any) -> None:  # noqa: F811
+def test_a_machine_that_keeps_values_is_taken_away_and_brought_back(page: Page, owner: Any) -> None:
     learner = machine_create(game="romgon", side=None, name="Q")
     board = learner.game_rules.initial_position().board
     keys = [entry_key(board, move) for move in learner.game_rules.legal_moves(learner.game_rules.initial_position())]

@@ -8,8 +8,7 @@ from playwright.sync_api import Page, expect
 from learning.models import ExperimentRun, JobStatus
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import broken, with_each
-from tests.e2e.test_tournament import PHONE
+from tests.e2e.layout import PHONE, broken, with_each
 from tests.factories import experimented
 from tests.waiting import HANG_S
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from games.rules.base import Side
 from learning.core.machines.presets import PRESETS, Q_PRESETS
@@ -16,19 +16,9 @@ from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
 from learning.selectors.strength import visit_probabilities
 from tests.conftest import StartWorker
-from tests.e2e.conftest import LiveSite
-from tests.e2e.lab import sign_in
-from tests.factories import machine, trained, user
+from tests.factories import machine, trained
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def owner(context: BrowserContext, live_site: LiveSite) -> Any:
-    """An account whose session the browser holds."""
-    account = user("owner")
-    sign_in(context, live_site, account)
-    return account
 
 
 def games_shown(page: Page) -> int:

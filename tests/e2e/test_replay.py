@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.playing import cell, expect_plies, expect_turn, start_other
-from tests.e2e.test_romgon import start
+from tests.e2e.playing import cell, expect_plies, expect_turn, start, start_other
 
 pytestmark = pytest.mark.e2e
 

@@ -11,23 +11,10 @@ from games.rules.base import Side
 from games.rules.romgon.rules import Romgon
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import broken, with_each
-from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, match_of, n_plies
-from tests.games.test_slow_players import Ponderer
+from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, n_plies, start
+from tests.ponderer import Ponderer
 
 pytestmark = pytest.mark.e2e
-
-
-def start(page: Page, opponent: str, *additions: str) -> Match:
-    """From the first page into a match, beginning with Black; the match."""
-    page.goto("/")
-    form = page.locator(".play-with")
-    form.locator("select").select_option(opponent)
-    for addition in additions:
-        form.locator(f"input[value={addition}]").check()
-    form.get_by_role("button", name="Play now, you first").click()
-    page.wait_for_url("**/rooms/*")
-    expect_turn(page)
-    return match_of(page)
 
 
 def offers(page: Page) -> Locator:

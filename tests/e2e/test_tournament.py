@@ -10,12 +10,11 @@ from learning.models import Schedule, Tournament
 from learning.services.machines import machine_create
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import broken, with_each
+from tests.e2e.layout import PHONE, broken, with_each
 from tests.factories import machine, user
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.e2e
-PHONE = {"viewport": {"width": 360, "height": 740}}
 
 
 def log_in(page: Page, name: str = "ada") -> None:

@@ -4,53 +4,20 @@ import json
 from typing import Any
 
 import pytest
-from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.utils import timezone
 
-from games import services, services_tokens
+from games import services
 from games.models import ApiToken, Ply, Room
 from games.selectors import room_view
 from games.services import Seated
-from menace_site.asgi import application
 from tests.factories import NC, guest, house, person, room, user
+from tests.sockets import Socket, token_of
 
 # Closes the connection of its thread, as the consumers do.
 in_db = database_sync_to_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Socket(WebsocketCommunicator):
-    """A connection to a room, by seat token or as a page of ours that only watches."""
-
-    # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
-    send_input = ApplicationCommunicator.send_input
-    receive_output = ApplicationCommunicator.receive_output
-
-    def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
-        headers = [] if token else [(b"origin", b"http://localhost")]
-        if bearer:
-            headers = [(b"authorization", f"Bearer {bearer}".encode())]
-        query = f"?seat_token={token}" if token else ""
-        super().__init__(application, f"/api/rooms/{code}/ws{query}", headers)
-
-    async def __aenter__(self) -> "Socket":
-        connected, _ = await self.connect()
-        assert connected
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.disconnect()
-
-    async def frame(self, kind: str, data: Any = None) -> None:
-        await self.send_json_to({"type": kind} if data is None else {"type": kind, "data": data})
-
-    async def expect(self, kind: str) -> Any:
-        frame = await self.receive_json_from()
-        assert frame["type"] == kind, frame
-        return frame["data"]
 
 
 async def make(opponent: str = "human", **options: Any) -> Seated:
@@ -193,10 +160,6 @@ async def test_too_many_frames_are_slowed_down() -> None:
     refused = [frame for frame in kinds if frame["type"] == "error"]
     assert refused
     assert {frame["data"]["code"] for frame in refused} == {"too_many_frames"}
-
-
-def token_of(account: Any, *scopes: str) -> str:
-    return services_tokens.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
 
 
 async def test_a_program_plays_its_accounts_seat_with_a_token_that_may() -> None:

@@ -1,14 +1,13 @@
 """What strangers send, and what happens at the same moment: nothing breaks, nothing is lost, nobody takes anything."""
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.core.cache import cache
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rest_framework.test import APIClient
@@ -20,8 +19,8 @@ from games.views import PageThrottle
 from learning.models import Machine
 from tests import factories
 from tests.factories import NC, guest, machine, play_out, room
-from tests.games.test_consumers import Socket
-from tests.waiting import HANG_S
+from tests.sockets import Socket
+from tests.threads import at_once
 
 in_db = database_sync_to_async
 
@@ -212,28 +211,6 @@ class TestTheBrokerGoesAway:
             await noughts.frame("ping")
             assert await noughts.expect("state") == state
             assert (await noughts.expect("pong"))["version"] == state["version"]
-
-
-def at_once(*works: Callable[[], Any]) -> list[BaseException]:
-    """Run these in threads of their own, started together; what they raised."""
-    faults: list[BaseException] = []
-    start = threading.Barrier(len(works))
-
-    def run(work: Callable[[], Any]) -> None:
-        start.wait(HANG_S)
-        try:
-            work()
-        except BaseException as error:
-            faults.append(error)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return faults
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,7 +14,7 @@ from games.models import Match, Room
 from games.services import Person
 from learning import tasks
 from tests.factories import NC, guest, machine, person, play, room, stranger, user
-from tests.games.test_hostile import at_once
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 

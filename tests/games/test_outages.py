@@ -23,9 +23,9 @@ from games.models import Match, Ply, Room
 from games.outages import database_stumbled
 from games.services import Seated
 from tests.factories import machine, room, user
-from tests.games.test_consumers import Socket
-from tests.learning.test_api_runs import RunSocket, logged_in, run_of
+from tests.learning.runs import run_of
 from tests.outage import DIES, IS_FULL, Outage, stumbling
+from tests.sockets import RunSocket, Socket, logged_in
 from tests.waiting import wait_until
 
 in_db = database_sync_to_async

@@ -1,6 +1,5 @@
 """Pages of rooms and accounts without a browser: what they answer, who they let, and how many queries they take."""
 
-import json
 import re
 from datetime import timedelta
 from typing import Any
@@ -14,6 +13,7 @@ from django.utils import timezone
 from games.models import Match, Room, Seat
 from tests import factories
 from tests.factories import NC
+from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db
 
@@ -22,12 +22,6 @@ PASSWORD = "a good password"
 
 def open_room(client: Client, **form: str) -> Any:
     return client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X", **form})
-
-
-def page_json(response: Any, block: str) -> Any:
-    found = re.search(rf'<script id="{block}" type="application/json">(.*?)</script>', response.content.decode())
-    assert found, f"no block {block!r}"
-    return json.loads(found[1])
 
 
 def test_one_click_opens_a_room_and_leads_to_the_match_page(client: Client) -> None:

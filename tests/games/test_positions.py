@@ -13,7 +13,7 @@ from games.rules.base import Side
 from games.rules.playthrough import random_game
 from games.rules.registry import GAMES
 from tests.factories import NC, api_with, guest, play, room, user
-from tests.learning.test_schema import differences
+from tests.schema import differences
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,7 @@ from games.throttles import AddressThrottle
 from menace_site import settings as site
 from tests import factories
 from tests.factories import NC
-from tests.games.test_consumers import Socket
+from tests.sockets import Socket
 
 pytestmark = pytest.mark.django_db
 Rates = Callable[..., None]

@@ -12,45 +12,16 @@ from django.db import connection
 from django.utils import timezone
 
 from games import services, thinking
-from games.models import Match, Ply, Seat
-from games.players import PLAYERS, Choice, Offer, SeatPlayer, player_register
+from games.models import Match, Ply
+from games.players import PLAYERS, player_register
 from games.rules.base import Side
 from games.services import Seated
 from tests.factories import NC, guest, play_out, room
-from tests.games.test_consumers import Socket
-from tests.waiting import HANG_S, wait_until
+from tests.ponderer import Ponderer
+from tests.sockets import Socket
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Ponderer(SeatPlayer):
-    """Plays the first legal move, but not before it may; then it is told of every thought."""
-
-    slug = "ponderer"
-    name = "Ponderer"
-
-    def __init__(self) -> None:
-        self.may_move = threading.Event()
-        self.thoughts: list[int] = []
-        self.in_transaction: list[bool] = []
-        self.dies = False
-
-    def sit(self, seat: Seat, machine: str) -> None:
-        pass
-
-    def offer(self, game: Any) -> Offer | None:
-        return Offer(self.name, "Takes its time.")
-
-    def is_slow(self, seat: Seat) -> bool:
-        return True
-
-    def choose(self, seat: Seat, position: Any) -> Choice:
-        self.thoughts.append(seat.match.n_plies)
-        self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
-        assert self.may_move.wait(HANG_S)
-        if self.dies:
-            raise RuntimeError("this thread is gone, as if its process had died")
-        return Choice(seat.match.room.game_rules.legal_moves(position)[0])
 
 
 @pytest.fixture

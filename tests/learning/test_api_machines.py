@@ -15,29 +15,11 @@ from learning.models import Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services import machines as services
 from learning.services.runs import Stage, training_run_start
-from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained, user
+from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained
 
 pytestmark = pytest.mark.django_db
 
 People = dict[str, APIClient]
-
-
-@pytest.fixture
-def owner() -> Any:
-    return user("owner")
-
-
-@pytest.fixture
-def people(owner: Any) -> People:
-    """Everybody who may ask, each with a client."""
-    return {
-        "owner": api_with(owner),
-        "other": api_with(user("other")),
-        "staff": api_with(user("staff", is_staff=True)),
-        "guest": api_with(None),
-        "owner's token": api_with(owner, "read", "train"),
-        "token without scope": api_with(owner, "play"),
-    }
 
 
 def code_of(response: Any) -> tuple[int, str]:

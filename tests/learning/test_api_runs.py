@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -20,11 +18,12 @@ from games.models import ApiToken
 from games.rules.base import Side
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
-from learning.services.runs import Stage, training_run_cancel, training_run_start
+from learning.services.runs import training_run_cancel
 from learning.workers.runs import run_claim, run_execute
-from menace_site.asgi import application
 from tests.conftest import StartWorker
 from tests.factories import api_with, in_memory, machine, user
+from tests.learning.runs import done, run_of
+from tests.sockets import RunSocket, logged_in
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -34,39 +33,12 @@ in_db = database_sync_to_async
 
 
 @pytest.fixture
-def owner() -> Any:
-    return user("owner")
-
-
-@pytest.fixture
 def learner(owner: Any) -> Machine:
     return machine(Side.FIRST, owner=owner, name="Learner")
 
 
-@pytest.fixture
-def people(owner: Any) -> dict[str, APIClient]:
-    return {
-        "owner": api_with(owner),
-        "other": api_with(user("other")),
-        "staff": api_with(user("staff", is_staff=True)),
-        "guest": api_with(None),
-        "owner's token": api_with(owner, "read", "train"),
-        "token without scope": api_with(owner, "play"),
-    }
-
-
 def body(learner: Machine, **options: Any) -> dict[str, Any]:
     return {"machine": learner.slug, "opponent": "random", "games": 100, **options}
-
-
-def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, learns: bool = False) -> TrainingRun:
-    return training_run_start(machine=learner.slug, stages=[Stage(opponent, games, learns)], seed=7, enqueue=False)
-
-
-def done(run: TrainingRun) -> TrainingRun:
-    claimed = run_claim(run.pk)
-    assert claimed is not None
-    return run_execute(claimed)
 
 
 def code_of(response: Any) -> tuple[int, str]:
@@ -379,33 +351,6 @@ def test_a_real_worker_trains_what_the_api_asked_for(start_worker: StartWorker) 
 # The socket
 
 
-class RunSocket(WebsocketCommunicator):
-    """A connection to a run: with a token as a program, else as a page of ours that nobody is logged in to."""
-
-    # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
-    send_input = ApplicationCommunicator.send_input
-    receive_output = ApplicationCommunicator.receive_output
-
-    def __init__(self, path: str, token: str = "", session: str = "") -> None:
-        headers = [(b"authorization", f"Bearer {token}".encode())] if token else [(b"origin", b"http://localhost")]
-        if session:
-            headers.append((b"cookie", f"sessionid={session}".encode()))
-        super().__init__(application, path, headers)
-
-    async def __aenter__(self) -> "RunSocket":
-        connected, _ = await self.connect()
-        assert connected
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.disconnect()
-
-    async def expect(self, kind: str) -> Any:
-        frame = await self.receive_json_from()
-        assert frame["type"] == kind, frame
-        return frame["data"]
-
-
 @pytest.mark.django_db(transaction=True)
 async def test_the_socket_tells_how_far_the_run_is_and_then_every_step() -> None:
     learner = await in_db(machine)(Side.FIRST)
@@ -438,12 +383,6 @@ async def test_an_old_state_is_not_sent_after_a_newer_one() -> None:
         await socket.expect("state")
         await get_channel_layer().group_send(f"run.{run.pk}", {"type": "run.state", "data": old})
         assert await socket.receive_nothing()
-
-
-def logged_in(account: Any) -> str:
-    api = APIClient()
-    api.force_login(account)
-    return api.cookies["sessionid"].value
 
 
 @pytest.mark.django_db(transaction=True)

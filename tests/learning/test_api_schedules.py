@@ -12,33 +12,15 @@ from games.rules.base import Side
 from learning.models import Machine, Schedule
 from learning.services.runs import Stage
 from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
-from tests.factories import api_with, machine, user
+from tests.factories import machine, user
 
 pytestmark = pytest.mark.django_db
 URL = "/api/schedules"
 
 
 @pytest.fixture
-def owner() -> Any:
-    return user("owner")
-
-
-@pytest.fixture
 def learner(owner: Any) -> Machine:
     return machine(owner=owner, name="Learner")
-
-
-@pytest.fixture
-def people(owner: Any) -> dict[str, APIClient]:
-    return {
-        "owner": api_with(owner),
-        "other": api_with(user("other")),
-        "staff": api_with(user("staff", is_staff=True)),
-        "guest": api_with(None),
-        "owner's token": api_with(owner, "read", "train"),
-        "token that may only read": api_with(owner, "read"),
-        "token that may only play": api_with(owner, "play"),
-    }
 
 
 def scheduled(owner: Any, learner: Machine, **options: Any) -> Schedule:

@@ -13,30 +13,12 @@ from games.rules.base import Side
 from learning.models import JobStatus, Machine, Tournament
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers.pairings import tournament_play
-from tests.factories import api_with, machine, user
-from tests.learning.test_api_runs import RunSocket
+from tests.factories import machine, user
+from tests.sockets import RunSocket
 
 pytestmark = pytest.mark.django_db
 URL = "/api/tournaments"
 in_db = database_sync_to_async
-
-
-@pytest.fixture
-def owner() -> Any:
-    return user("owner")
-
-
-@pytest.fixture
-def people(owner: Any) -> dict[str, APIClient]:
-    return {
-        "owner": api_with(owner),
-        "other": api_with(user("other")),
-        "staff": api_with(user("staff", is_staff=True)),
-        "guest": api_with(None),
-        "owner's token": api_with(owner, "read", "train"),
-        "token that may only read": api_with(owner, "read"),
-        "token that may only play": api_with(owner, "play"),
-    }
 
 
 def held(owner: Any, entrant: Machine, **options: Any) -> Tournament:

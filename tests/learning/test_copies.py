@@ -20,7 +20,7 @@ from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, guest, machine, person, play, room, user
-from tests.games.test_hostile import at_once
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -26,7 +26,7 @@ from learning.services.schedules import Timing, schedule_create, schedule_fire
 from learning.storage.locks import machine_hold
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import NC, guest, machine, play, room, user
-from tests.games.test_hostile import at_once
+from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
 

@@ -26,13 +26,14 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule, entry_key, entry_read
 from learning.exceptions import MachineFileError
 from learning.models import Machine, Value
-from learning.selectors import strength as selectors_strength
 from learning.selectors.exchange import machine_export
 from learning.selectors.values import value_errors
 from learning.services.machines import machine_create, machine_import
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import guest, machine, play_out, user
+
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 ROMGON, TURNING = GAMES["romgon"], GAMES["romgon-flip-turn"]
 assert isinstance(ROMGON, Romgon)
@@ -41,11 +42,6 @@ START = ROMGON.initial_position()
 KEYS = sorted(entry_key(START.board, move) for move in ROMGON.legal_moves(START))
 PIECES = KEYS[0].partition("#")[2]
 FOREIGN = [slug for slug in FORMATS if slug != "native"]
-
-
-@pytest.fixture(autouse=True)
-def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
 
 
 def learner(**fields: Any) -> Machine:

@@ -31,7 +31,7 @@ from learning.workers.experiments import experiment_claim, experiment_execute
 from learning.workers.jobs import JobLostError
 from tests.conftest import StartWorker
 from tests.factories import api_with, guest, machine, person, user
-from tests.games.test_pages import page_json
+from tests.pages import page_json
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db

@@ -22,7 +22,7 @@ from learning.storage.boxes import memory_load
 from learning.workers.jobs import TurnEnd, claim_next
 from learning.workers.runs import FIRST_CHUNK_GAMES, run_claim, run_execute
 from tests.factories import api_with, in_memory, machine, user
-from tests.games.test_hostile import at_once
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 MOST = settings.OPEN_RUNS_PER_ACCOUNT

@@ -24,7 +24,7 @@ from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from tests import factories
 from tests.factories import NC, machine, trained, user
-from tests.games.test_pages import page_json
+from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db
 

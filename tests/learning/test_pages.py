@@ -17,9 +17,9 @@ from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import Pace, run_chunk, run_claim
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
-from tests.games.test_consumers import Socket
-from tests.games.test_pages import page_json
 from tests.learning.race import Race
+from tests.pages import page_json
+from tests.sockets import Socket
 
 
 @pytest.mark.django_db

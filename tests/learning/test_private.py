@@ -25,7 +25,6 @@ from games.rules.base import Side
 from games.selectors import room_get, room_view
 from learning.access import is_seen, may_see, unseen
 from learning.models import Machine, TrainingRun
-from learning.selectors import strength as selectors_strength
 from learning.services import machines as services
 from learning.services import tournaments as services_tournaments
 from learning.services.machines import machine_create
@@ -35,7 +34,7 @@ from learning.workers.pairings import tournament_play
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, api_with, machine, person, play_out, room, user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 
 NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 987654321
 VALUES_SLUG, VALUES_PK = "qxzsecret-values", 987654322
@@ -259,11 +258,6 @@ VIEWERS = (
     *("other's read", "other's play", "other's train", "owner's read", "owner's play", "owner's train"),
 )
 SEES = ("owner", "staff")
-
-
-@pytest.fixture(autouse=True)
-def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
 
 
 @pytest.fixture

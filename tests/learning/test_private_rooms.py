@@ -22,7 +22,6 @@ from games.services import Person
 from learning import tasks
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
-from learning.selectors import strength as selectors_strength
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
 from learning.services.machines import machine_clone, machine_create, machine_delete
@@ -33,10 +32,9 @@ from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import run_claim, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
 from tests.factories import NC, guest, machine, person, play_out, room, user
-from tests.games.test_consumers import Socket, token_of
-from tests.learning.test_api_runs import RunSocket, logged_in
+from tests.sockets import RunSocket, Socket, logged_in, token_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
 in_db = database_sync_to_async
 
 BOARD = (
@@ -52,11 +50,6 @@ BOARD = (
     "outcome",
     "moves",
 )
-
-
-@pytest.fixture(autouse=True)
-def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
 
 
 def texts(value: Any) -> Iterable[str]:

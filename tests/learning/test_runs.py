@@ -33,8 +33,8 @@ from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim,
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import abandoned, guest, house, in_memory, machine, room, trained, user
-from tests.games.test_hostile import at_once
 from tests.outage import DIES, IS_FULL, stumbling
+from tests.threads import at_once
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,7 @@ from learning.tasks import knock
 from learning.workers.runs import RUNS
 from tests.conftest import StartWorker
 from tests.factories import machine, user
-from tests.learning.test_api_runs import RunSocket, logged_in
+from tests.sockets import RunSocket, logged_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 in_db = database_sync_to_async

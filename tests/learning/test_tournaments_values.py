@@ -24,7 +24,6 @@ from learning.core.training.contest import Contest
 from learning.core.training.q_contest import FrozenValues, contest_played
 from learning.exceptions import EntryGoneError, TournamentRefusedError
 from learning.models import JobStatus, Lesson, Machine, Pairing, Tournament, Value, ValueChange
-from learning.selectors import strength as selectors_strength
 from learning.selectors.tournaments import tournament_view
 from learning.selectors.values import value_errors
 from learning.services.machines import machine_create, machine_delete, machine_reset
@@ -38,12 +37,7 @@ from tests.factories import api_with, machine, user
 
 GAME = GAMES["romgon"]
 assert isinstance(GAME, Romgon)
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 
 
 def learner(name: str = "Q", **fields: Any) -> Machine:

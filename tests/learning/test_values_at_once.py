@@ -25,7 +25,7 @@ from learning.workers.runs import RUNS, run_claim, run_execute
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import guest, person, play_out, user
-from tests.games.test_hostile import at_once
+from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

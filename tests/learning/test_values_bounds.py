@@ -28,9 +28,8 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.values import values_left, values_most, values_restore
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, stranger, user
-from tests.games.test_hostile import at_once
-from tests.learning.test_values import GAME
 from tests.outage import DIES, stumbling
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +66,7 @@ def trained(machine: Machine, *stages: Stage) -> TrainingRun:
 class TestReadable:
     def test_what_there_is_no_room_for_is_not_learnt_and_all_else_is(self) -> None:
         values = Values(lambda keys: {"old": 0.0}, room=1)
-        q = QLearner(GAME, QRule(), values)
+        q = QLearner(GAMES["romgon"], QRule(), values)
         game = [Decision(key, (key,)) for key in ("new", "old", "newer", "new", "old")]
         steps = q.learn(game, Result.WIN)
         assert [None if step is None else step.key for step in steps] == ["new", "old", None, "new", "old"]
@@ -84,7 +83,7 @@ class TestReadable:
             rng, left_out, epsilon = RandomSource(3), 0, 0.2
             for part in parts:
                 room = MOST - len(table)
-                memory = QMemory(QLearner(GAME, QRule(), Values(fetch, room), epsilon))
+                memory = QMemory(QLearner(GAMES["romgon"], QRule(), Values(fetch, room), epsilon))
                 train_values(memory, OPPONENTS["easy"], part, rng)
                 table |= {one.key: one.after for one in memory.touched()}
                 left_out, epsilon = left_out + memory.n_left_out, memory.epsilon

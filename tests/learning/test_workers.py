@@ -14,7 +14,7 @@ from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, traini
 from learning.workers.runs import run_claim, run_execute
 from tests.conftest import StartWorker
 from tests.factories import guest, machine, play_out, room
-from tests.games.test_hostile import at_once
+from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -1,0 +1,36 @@
+"""Who asks, in the tests of learning."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from learning.selectors import strength
+from tests.factories import api_with, user
+
+
+@pytest.fixture
+def owner() -> Any:
+    return user("owner")
+
+
+@pytest.fixture
+def people(owner: Any) -> dict[str, APIClient]:
+    """Everybody who may ask, each with a client."""
+    plays = api_with(owner, "play")
+    return {
+        "owner": api_with(owner),
+        "other": api_with(user("other")),
+        "staff": api_with(user("staff", is_staff=True)),
+        "guest": api_with(None),
+        "owner's token": api_with(owner, "read", "train"),
+        "token that may only read": api_with(owner, "read"),
+        "token that may only play": plays,
+        "token without scope": plays,
+    }
+
+
+@pytest.fixture
+def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines that are tried out in games play one."""
+    monkeypatch.setattr(strength, "SAMPLE_GAMES_VALUES", 1)

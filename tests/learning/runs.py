@@ -1,0 +1,15 @@
+"""Training runs that tests start and work through."""
+
+from learning.models import Machine, TrainingRun
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import run_claim, run_execute
+
+
+def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, learns: bool = False) -> TrainingRun:
+    return training_run_start(machine=learner.slug, stages=[Stage(opponent, games, learns)], seed=7, enqueue=False)
+
+
+def done(run: TrainingRun) -> TrainingRun:
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return run_execute(claimed)

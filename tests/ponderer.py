@@ -1,0 +1,40 @@
+"""A player that takes its time."""
+
+import threading
+from typing import Any
+
+from django.db import connection
+
+from games.models import Seat
+from games.players import Choice, Offer, SeatPlayer
+from tests.waiting import HANG_S
+
+
+class Ponderer(SeatPlayer):
+    """Plays the first legal move, but not before it may; then it is told of every thought."""
+
+    slug = "ponderer"
+    name = "Ponderer"
+
+    def __init__(self) -> None:
+        self.may_move = threading.Event()
+        self.thoughts: list[int] = []
+        self.in_transaction: list[bool] = []
+        self.dies = False
+
+    def sit(self, seat: Seat, machine: str) -> None:
+        pass
+
+    def offer(self, game: Any) -> Offer | None:
+        return Offer(self.name, "Takes its time.")
+
+    def is_slow(self, seat: Seat) -> bool:
+        return True
+
+    def choose(self, seat: Seat, position: Any) -> Choice:
+        self.thoughts.append(seat.match.n_plies)
+        self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
+        assert self.may_move.wait(HANG_S)
+        if self.dies:
+            raise RuntimeError("this thread is gone, as if its process had died")
+        return Choice(seat.match.room.game_rules.legal_moves(position)[0])

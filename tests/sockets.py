@@ -1,0 +1,63 @@
+"""The sockets of the site, as a test speaks through them: through the real ASGI application."""
+
+from typing import Any, Self
+
+from asgiref.testing import ApplicationCommunicator
+from channels.testing import WebsocketCommunicator
+from rest_framework.test import APIClient
+
+from games import services_tokens
+from menace_site.asgi import application
+
+
+class _Socket(WebsocketCommunicator):
+    # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
+    send_input = ApplicationCommunicator.send_input
+    receive_output = ApplicationCommunicator.receive_output
+
+    async def __aenter__(self) -> Self:
+        connected, _ = await self.connect()
+        assert connected
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.disconnect()
+
+    async def expect(self, kind: str) -> Any:
+        frame = await self.receive_json_from()
+        assert frame["type"] == kind, frame
+        return frame["data"]
+
+
+class Socket(_Socket):
+    """A connection to a room, by seat token or as a page of ours that only watches."""
+
+    def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
+        headers = [] if token else [(b"origin", b"http://localhost")]
+        if bearer:
+            headers = [(b"authorization", f"Bearer {bearer}".encode())]
+        query = f"?seat_token={token}" if token else ""
+        super().__init__(application, f"/api/rooms/{code}/ws{query}", headers)
+
+    async def frame(self, kind: str, data: Any = None) -> None:
+        await self.send_json_to({"type": kind} if data is None else {"type": kind, "data": data})
+
+
+def token_of(account: Any, *scopes: str) -> str:
+    return services_tokens.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
+
+
+class RunSocket(_Socket):
+    """A connection to a run: with a token as a program, else as a page of ours that nobody is logged in to."""
+
+    def __init__(self, path: str, token: str = "", session: str = "") -> None:
+        headers = [(b"authorization", f"Bearer {token}".encode())] if token else [(b"origin", b"http://localhost")]
+        if session:
+            headers.append((b"cookie", f"sessionid={session}".encode()))
+        super().__init__(application, path, headers)
+
+
+def logged_in(account: Any) -> str:
+    api = APIClient()
+    api.force_login(account)
+    return api.cookies["sessionid"].value
