@@ -20,7 +20,7 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory, train_values
 from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure, spread
-from tests.learning.romgon_contest import level_contest
+from tests.learning.core.romgon_contest import level_contest
 
 N_SEARCHES = 101
 N_ROUNDS = 7

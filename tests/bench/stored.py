@@ -161,7 +161,7 @@ def storing_boxes() -> Iterator[Figure]:
     from learning.services.runs import Stage, training_run_start
     from learning.storage.boxes import boxes_store, lesson_open, memory_load, table_of
     from learning.storage.locks import machine_lock
-    from tests.learning.race import Race
+    from tests.learning.core.race import Race
 
     GAMES.setdefault(Race.slug, Race())
     laid_out, loaded, stored = list[float](), list[float](), list[float]()

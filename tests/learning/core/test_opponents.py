@@ -10,8 +10,8 @@ from learning.core.machines.rule import BoxRule
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
 from learning.core.training.episodes import play_episode
-from tests.learning.naive import chances, minimax, uniform
-from tests.learning.remembered import GAME
+from tests.learning.core.naive import chances, minimax, uniform
+from tests.learning.core.remembered import GAME
 from tests.rules.walks import reachable
 
 

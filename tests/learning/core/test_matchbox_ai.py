@@ -22,9 +22,9 @@ from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule
 from learning.core.training.tables import boxes_compile
-from tests.learning.rules import MADE_UP
+from tests.learning.core.rules import MADE_UP
 
-WRITTEN = Path(__file__).parent.parent / "data" / "matchbox-ai"
+WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
 GAME = GAMES["noughts-and-crosses"]
 FORM = FORMATS["matchbox-ai"]
 

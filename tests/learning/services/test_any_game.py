@@ -29,7 +29,7 @@ from learning.selectors.strength import machine_strength
 from learning.services.machines import machine_import
 from tests.factories import guest
 
-SAVED = Path(__file__).parent.parent / "data" / "hexapawn-rl"
+SAVED = Path(__file__).parents[2] / "data" / "hexapawn-rl"
 PAWNS = GAMES["hexapawn"]
 WIDE = GAMES["hexapawn-4x4"]
 

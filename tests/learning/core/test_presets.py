@@ -21,7 +21,7 @@ from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent
 from learning.core.training.tables import boxes_compile
-from tests.learning.remembered import GAME
+from tests.learning.core.remembered import GAME
 
 REWARDS = {
     "apl-notebook": (3, 1, -3),

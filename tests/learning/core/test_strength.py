@@ -17,9 +17,9 @@ from learning.core.training import strength
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile, graph_compile
-from tests.learning import naive
-from tests.learning.remembered import GAME, REMEMBERED
-from tests.learning.rules import MADE_UP
+from tests.learning.core import naive
+from tests.learning.core.remembered import GAME, REMEMBERED
+from tests.learning.core.rules import MADE_UP
 
 EXACT = 1e-12
 REGISTERED = GAMES["noughts-and-crosses"]
@@ -44,7 +44,7 @@ def as_tuple(expected):
     return expected.win, expected.draw, expected.loss
 
 
-# The known figures have six places; the recursion of tests/learning/naive.py gives the other six.
+# The known figures have six places; the recursion of tests/learning/core/naive.py gives the other six.
 @pytest.mark.parametrize(
     ("first", "second", "to_six_places"),
     [

@@ -19,8 +19,8 @@ from learning.core.training import batch
 from learning.core.training.episodes import train_episodes
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile
-from tests.learning.remembered import GAME, REMEMBERED, remembered
-from tests.learning.rules import MADE_UP, rules
+from tests.learning.core.remembered import GAME, REMEMBERED, remembered
+from tests.learning.core.rules import MADE_UP, rules
 
 PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
 SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])

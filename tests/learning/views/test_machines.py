@@ -17,7 +17,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import Pace, run_chunk, run_claim
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
-from tests.learning.race import Race
+from tests.learning.core.race import Race
 from tests.pages import page_json
 from tests.sockets import Socket
 

@@ -18,7 +18,7 @@ from learning.selectors.boxes import ledger_errors
 from learning.selectors.exchange import machine_export
 from tests.factories import machine, trained, user
 
-WRITTEN = Path(__file__).parent.parent / "data" / "matchbox-ai"
+WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
 
 
 def export(client: Client, learner: Machine, form: str = "", **headers: str) -> Any:

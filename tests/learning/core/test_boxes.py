@@ -15,7 +15,7 @@ from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule, BoxSet
 from learning.core.training.tables import boxes_compile, graph_compile
-from tests.learning.remembered import GAME, remembered
+from tests.learning.core.remembered import GAME, remembered
 from tests.rules.walks import reachable
 
 REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]

@@ -14,7 +14,7 @@ from games.rules.romgon.moves import Options
 from learning.core.advice import romgon
 from learning.core.kernels.random_source import RandomSource
 
-VECTORS = json.loads((Path(__file__).parents[1] / "data" / "romgon" / "vectors.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[2] / "data" / "romgon" / "vectors.json").read_text())
 CASES = {case["id"]: case for case in VECTORS["api"]}
 POSITIONS = {position["id"]: position for position in VECTORS["positions"]}
 MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"

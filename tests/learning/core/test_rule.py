@@ -8,7 +8,7 @@ from hypothesis import given
 
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import MAX_BEADS, BoxRule, FinalLoss, FinalWin, RuleError
-from tests.learning.rules import rules
+from tests.learning.core.rules import rules
 
 
 @pytest.mark.parametrize(

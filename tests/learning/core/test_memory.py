@@ -11,7 +11,7 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile
-from tests.learning.remembered import GAME
+from tests.learning.core.remembered import GAME
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from games.rules.base import Outcome, Side
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Change, Result
 from learning.core.machines.rule import MAX_BEADS, BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
-from tests.learning.remembered import GAME
+from tests.learning.core.remembered import GAME
 
 START = GAME.initial_position()
 START_KEY = GAME.encode(START)

@@ -17,7 +17,7 @@ from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import OpenBoxes
 from learning.core.training.replay import Pupil, replay
 
-FILE = Path(__file__).parent.parent / "data" / "hexapawn-rl" / "40_games.json"
+FILE = Path(__file__).parents[2] / "data" / "hexapawn-rl" / "40_games.json"
 RECORD = json.loads(FILE.read_text())
 GAME = GAMES["hexapawn"]
 RULE = "hexapawn-rl-as-shipped"

@@ -17,7 +17,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_store, lesson_open, memory_load, table_of
 from learning.storage.locks import machine_lock
 from tests.factories import machine, trained
-from tests.learning.race import Race
+from tests.learning.core.race import Race
 
 pytestmark = pytest.mark.django_db
 

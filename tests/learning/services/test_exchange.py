@@ -26,9 +26,9 @@ from learning.selectors.exchange import machine_export
 from learning.selectors.strength import machine_strength
 from learning.services.machines import machine_import
 from tests.factories import guest, machine, play_out, room, trained, user
-from tests.learning.rules import rules
+from tests.learning.core.rules import rules
 
-WRITTEN = Path(__file__).parent.parent / "data" / "matchbox-ai"
+WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
 FOREIGN = ["matchbox-ai", "hexapawn-rl", "csv"]
 
 

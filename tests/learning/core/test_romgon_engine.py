@@ -31,7 +31,7 @@ from learning.core.engines.romgon.minimax import WIN, full, plain, ranked
 from learning.core.kernels.jit import kernel
 from learning.core.kernels.random_source import RandomSource
 from learning.core.training.sampled import wilson
-from tests.learning.romgon_contest import level_contest
+from tests.learning.core.romgon_contest import level_contest
 from tests.rules.romgon_data import (
     SIDES,
     VECTORS,
