@@ -6,18 +6,18 @@ from games.rules.errors import RulesError
 
 
 class PlayError(Exception):
-    """Base of everything a service refuses; the message is a sentence a child understands."""
+    """Base of everything a service refuses; ``message`` is a sentence a child understands, unless another is given."""
 
+    message = "This cannot be done."
     code = "play_error"
     status = 400
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or (self.__doc__ or "").strip())
+        super().__init__(message or self.message)
 
 
 class MalformedError(PlayError):
-    """This could not be understood."""
-
+    message = "This could not be understood."
     code = "malformed"
 
 
@@ -30,79 +30,68 @@ class MoveRefusedError(PlayError):
 
 
 class UnavailableError(PlayError):
-    """The site cannot reach its memory just now. Your game is kept: try again in a few seconds."""
-
+    message = "The site cannot reach its memory just now. Your game is kept: try again in a few seconds."
     code = "unavailable"
     status = 503
     retry_after_s = 5
 
 
 class NotYourTurnError(PlayError):
-    """It is the other side's turn."""
-
+    message = "It is the other side's turn."
     code = "not_your_turn"
     status = 409
 
 
 class StalePlyError(PlayError):
-    """The board has changed since you looked. Look again, then move."""
-
+    message = "The board has changed since you looked. Look again, then move."
     code = "stale_ply"
     status = 409
 
 
 class MatchFinishedError(PlayError):
-    """This game is over."""
-
+    message = "This game is over."
     code = "match_finished"
     status = 409
 
 
 class MatchWaitingError(PlayError):
-    """The other player has not come yet."""
-
+    message = "The other player has not come yet."
     code = "match_waiting"
     status = 409
 
 
 class MatchNotFinishedError(PlayError):
-    """Finish this game first, or resign."""
-
+    message = "Finish this game first, or resign."
     code = "match_not_finished"
     status = 409
 
 
 class NotAPlayerError(PlayError):
-    """You are watching this game. Only its two players can do that."""
-
+    message = "You are watching this game. Only its two players can do that."
     code = "not_a_player"
     status = 403
 
 
 class NotTheHostError(PlayError):
-    """You are watching. Only who opened this room says when its players move."""
-
+    message = "You are watching. Only who opened this room says when its players move."
     code = "not_the_host"
     status = 403
 
 
 class NotAnExhibitionError(PlayError):
-    """Somebody plays in this room, so nobody else can say when to move."""
-
+    message = "Somebody plays in this room, so nobody else can say when to move."
     code = "not_an_exhibition"
     status = 409
 
 
 class RoomNotFoundError(PlayError):
-    """There is no room with this code."""
-
+    message = "There is no room with this code."
     code = "room_not_found"
     status = 404
 
 
 class TooManyGuessesError(PlayError):
-    """Too many codes from here were wrong. Wait a little, then look at the code again."""
-
+    message = "Too many codes from here were wrong. Wait a little, then look at the code again."
     code = "throttled"
     status = 429
 
@@ -112,63 +101,54 @@ class TooManyGuessesError(PlayError):
 
 
 class RoomFullError(PlayError):
-    """Both seats in this room are taken. You can still watch."""
-
+    message = "Both seats in this room are taken. You can still watch."
     code = "room_full"
     status = 409
 
 
 class RoomQuotaError(PlayError):
-    """As many games are open as may be. Finish one or give one up first."""
-
+    message = "As many games are open as may be. Finish one or give one up first."
     code = "room_quota"
     status = 409
 
 
 class CannotSwapError(PlayError):
-    """The machine in this room plays one side only, so sides cannot be swapped."""
-
+    message = "The machine in this room plays one side only, so sides cannot be swapped."
     code = "cannot_swap"
     status = 409
 
 
 class TokenInvalidError(PlayError):
-    """This is not a token of ours."""
-
+    message = "This is not a token of ours."
     code = "token_invalid"
     status = 401
 
 
 class TokenExpiredError(PlayError):
-    """This token has expired. Make a new one on your account page."""
-
+    message = "This token has expired. Make a new one on your account page."
     code = "token_expired"
     status = 401
 
 
 class TokenRevokedError(PlayError):
-    """This token has been revoked. Make a new one on your account page."""
-
+    message = "This token has been revoked. Make a new one on your account page."
     code = "token_revoked"
     status = 401
 
 
 class TokenScopeError(PlayError):
-    """This token may not do that. Make one with the right scope on your account page."""
-
+    message = "This token may not do that. Make one with the right scope on your account page."
     code = "scope_missing"
     status = 403
 
 
 class TooManyTokensError(PlayError):
-    """You have as many tokens as an account may have. Revoke one first."""
-
+    message = "You have as many tokens as an account may have. Revoke one first."
     code = "too_many_tokens"
     status = 409
 
 
 class TokenNotFoundError(PlayError):
-    """You have no such token."""
-
+    message = "You have no such token."
     code = "token_not_found"
     status = 404

@@ -83,7 +83,7 @@ def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
     """What the schema says of an operation that its services refuse with these errors: by status, with their codes."""
     by_status: dict[int, list[str]] = {}
     for error in errors:
-        by_status.setdefault(error.status, []).append(f"`{error.code}`: {(error.__doc__ or '').strip()}")
+        by_status.setdefault(error.status, []).append(f"`{error.code}`: {error.message}")
     return {status: OpenApiResponse(RefusalSerializer, "\n\n".join(words)) for status, words in by_status.items()}
 
 

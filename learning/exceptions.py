@@ -4,195 +4,166 @@ from games.exceptions import PlayError
 
 
 class MachineNotFoundError(PlayError):
-    """There is no such machine."""
-
+    message = "There is no such machine."
     code = "machine_not_found"
     status = 404
 
 
 class NotYourMachineError(PlayError):
-    """This machine is not yours."""
-
+    message = "This machine is not yours."
     code = "not_your_machine"
     status = 403
 
 
 class MachineQuotaError(PlayError):
-    """You have as many machines as an account may have. Delete one first."""
-
+    message = "You have as many machines as an account may have. Delete one first."
     code = "machine_quota"
     status = 409
 
 
 class ValueQuotaError(PlayError):
-    """These machines would have more values together than they may."""
-
+    message = "These machines would have more values together than they may."
     code = "value_quota"
     status = 409
 
 
 class MachineBusyError(PlayError):
-    """This machine is being trained. Wait, or cancel the training first."""
-
+    message = "This machine is being trained. Wait, or cancel the training first."
     code = "machine_busy"
     status = 409
 
 
 class GameTooLargeError(PlayError):
-    """This game has too many positions for what was asked."""
-
+    message = "This game has too many positions for what was asked."
     code = "game_too_large"
     status = 400
 
 
 class NoEngineError(PlayError):
-    """No engine plays this game, so there is nobody to ask."""
-
+    message = "No engine plays this game, so there is nobody to ask."
     code = "no_engine"
     status = 404
 
 
 class RunNotFoundError(PlayError):
-    """There is no such training run."""
-
+    message = "There is no such training run."
     code = "run_not_found"
     status = 404
 
 
 class RunQuotaError(PlayError):
-    """You have as many trainings waiting or going on as an account may have. Wait for one to end, or cancel one."""
-
+    message = "You have as many trainings waiting or going on as an account may have. Wait for one to end, or cancel one."
     code = "run_quota"
     status = 409
 
 
 class RunOverError(PlayError):
-    """This training run is over."""
-
+    message = "This training run is over."
     code = "run_over"
     status = 409
 
 
 class MachineWrongSideError(PlayError):
-    """This machine plays the other side."""
-
+    message = "This machine plays the other side."
     code = "machine_wrong_side"
     status = 409
 
 
 class BoxNotFoundError(PlayError):
-    """The machine has no box for this position."""
-
+    message = "The machine has no box for this position."
     code = "box_not_found"
     status = 404
 
 
 class NoBoxesError(BoxNotFoundError):
-    """This machine has no boxes."""
-
+    message = "This machine has no boxes."
     code = "no_boxes"
 
 
 class RuleRefusedError(PlayError):
-    """This rule does not fit the game."""
-
+    message = "This rule does not fit the game."
     code = "rule_refused"
 
 
 class TrainingRefusedError(PlayError):
-    """This training cannot be done."""
-
+    message = "This training cannot be done."
     code = "training_refused"
 
 
 class MachineFileError(PlayError):
-    """This file is no machine that could be read."""
-
+    message = "This file is no machine that could be read."
     code = "machine_file"
 
 
 class ScheduleNotFoundError(PlayError):
-    """There is no such schedule."""
-
+    message = "There is no such schedule."
     code = "schedule_not_found"
     status = 404
 
 
 class ScheduleRefusedError(PlayError):
-    """This schedule cannot be kept."""
-
+    message = "This schedule cannot be kept."
     code = "schedule_refused"
 
 
 class ScheduleQuotaError(PlayError):
-    """You have as many schedules as an account may have. Delete one first."""
-
+    message = "You have as many schedules as an account may have. Delete one first."
     code = "schedule_quota"
     status = 409
 
 
 class TournamentNotFoundError(PlayError):
-    """There is no such tournament."""
-
+    message = "There is no such tournament."
     code = "tournament_not_found"
     status = 404
 
 
 class TournamentRefusedError(PlayError):
-    """This tournament cannot be held."""
-
+    message = "This tournament cannot be held."
     code = "tournament_refused"
 
 
 class EntryGoneError(PlayError):
-    """A machine that takes part was deleted or made to forget while the tournament went on."""
-
+    message = "A machine that takes part was deleted or made to forget while the tournament went on."
     code = "entry_gone"
     status = 409
 
 
 class TournamentQuotaError(PlayError):
-    """You have as many tournaments going on as an account may have. Wait for one to end, or call one off."""
-
+    message = "You have as many tournaments going on as an account may have. Wait for one to end, or call one off."
     code = "tournament_quota"
     status = 409
 
 
 class NotYourTournamentError(PlayError):
-    """This tournament is not yours. You may watch it."""
-
+    message = "This tournament is not yours. You may watch it."
     code = "not_your_tournament"
     status = 403
 
 
 class PrintRefusedError(PlayError):
-    """This cannot be printed."""
-
+    message = "This cannot be printed."
     code = "print_refused"
 
 
 class ExperimentNotFoundError(PlayError):
-    """There is no such experiment."""
-
+    message = "There is no such experiment."
     code = "experiment_not_found"
     status = 404
 
 
 class ExperimentRefusedError(PlayError):
-    """This experiment cannot be run."""
-
+    message = "This experiment cannot be run."
     code = "experiment_refused"
 
 
 class ExperimentQuotaError(PlayError):
-    """As many experiments are going on as there may be at once. Wait for one to end, then try again."""
-
+    message = "As many experiments are going on as there may be at once. Wait for one to end, then try again."
     code = "experiment_quota"
     status = 409
 
 
 class NotYourExperimentError(PlayError):
-    """Somebody else began this. Only they can stop it."""
-
+    message = "Somebody else began this. Only they can stop it."
     code = "not_your_experiment"
     status = 403
