@@ -14,10 +14,19 @@ from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 import games.routing  # noqa: E402
-import learning.api.ai  # noqa: E402
 import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
-from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, SocketOutage, close_unknown  # noqa: E402
+from learning.api.ai import is_slow  # noqa: E402
+from learning.api.open_view import busy  # noqa: E402
+from learning.selectors.advice import warm_up  # noqa: E402
+from menace_site.boundary import (  # noqa: E402
+    Application,
+    BodyLimit,
+    SocketBoundary,
+    SocketLimit,
+    SocketOutage,
+    close_unknown,
+)
 from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
 
 websocket_urlpatterns = [
@@ -28,18 +37,17 @@ websocket_urlpatterns = [
 
 sockets = SocketOutage(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
 
-application = ProtocolTypeRouter(
-    {
-        "http": OpenEndpoints(
-            BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES),
-            learning.urls.open_urlpatterns,
-            max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
-            drain_bytes=settings.REQUEST_BODY_MAX_BYTES,
-            is_slow=learning.api.ai.is_slow,
-            busy=learning.api.ai.busy,
-            warm_up=learning.api.ai.warm_up,
-            n_threads=settings.AI_THREADS,
-        ),
-        "websocket": SocketBoundary(SocketLimit(sockets)),
-    }
-)
+http: Application = BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES)
+if settings.AI_SHORT_ROAD:
+    http = OpenEndpoints(
+        http,
+        learning.urls.open_urlpatterns,
+        max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        drain_bytes=settings.REQUEST_BODY_MAX_BYTES,
+        is_slow=is_slow,
+        busy=busy,
+        warm_up=warm_up,
+        n_threads=settings.AI_THREADS,
+    )
+
+application = ProtocolTypeRouter({"http": http, "websocket": SocketBoundary(SocketLimit(sockets))})

@@ -1,29 +1,85 @@
-"""A machine as it stands, for a question about one position: nothing is locked and nothing is written."""
+"""What to play on a board: one that a stranger sends, or the one in a room. Nothing is locked and nothing is written."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
+
 from games.exceptions import MatchFinishedError
+from games.rules.base import Game
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
+from games.rules.romgon.moves import CORE
+from games.rules.romgon.pieces import BLACK, START
 from games.rules.romgon.rules import Romgon
 from games.selectors import match_latest, room_get, snapshot
+from learning.access import machine_for
+from learning.core.advice import any_game, romgon
 from learning.core.advice.live import advice
+from learning.core.advice.question import AdviceError
+from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BoxMachine
-from learning.exceptions import NoEngineError
+from learning.exceptions import MachineNotFoundError, NoEngineError
 from learning.models import Box, Machine
+from learning.storage.values import values_learner
+
+ROMGON = "romgon"
+"""The game that is meant where none is named."""
+_MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
+_BEGINNING = romgon.Question(START, BLACK, CORE, "hard")
 
 
-def machine_as_it_stands(machine: Machine, position: Any) -> BoxMachine:
-    """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
-    mind = BoxMachine(
-        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
-    )
-    if mind.cabinet.has_box(position):
-        key = machine.game_rules.encode(mind.cabinet.box_position(position))
-        beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()
-        if beads is not None:
-            mind.boxes[key] = list(beads)
-    return mind
+def move_advice(fields: dict[str, Any], who: Callable[[], Any], rng: RandomSource) -> dict[str, Any]:
+    """What to play on the board of a question, and how it compares with other moves (docs/ai.md).
+
+    Args:
+        fields: of the question, as they were sent.
+        who: asked for the user only where a machine is named, which may not be everybody's.
+        rng: decides among moves that are liked equally, and draws the bead of a machine.
+
+    Raises:
+        AdviceError: with the first of the fixed texts that applies.
+        PlayError: there is no such machine, or what ``who`` raises.
+    """
+    game = _game(fields)
+    if isinstance(game, Romgon):
+        question = romgon.read_question(fields, game.options)
+        # Without ``game`` the rules of Romgon say which fields there are, and a machine is none of them.
+        if fields.get("game") is not None and fields.get("machine") is not None:
+            return _values_answer(who(), fields, question)
+        return romgon.move_answer(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
+    if fields.get("machine") is None:
+        return any_game.move_answer(any_game.read_question(game, fields), rng)
+    return _machine_answer(who(), fields, game, rng)
+
+
+def evaluation(fields: dict[str, Any]) -> dict[str, Any]:
+    """What the board of a question is worth for the side that asks, and its legal moves (docs/ai.md).
+
+    Raises:
+        AdviceError: with the first of the fixed texts that applies.
+    """
+    game = _game(fields)
+    if isinstance(game, Romgon):
+        return romgon.evaluate_answer(romgon.read_question(fields, game.options))
+    return any_game.evaluate_answer(any_game.read_question(game, fields))
+
+
+def engine_depth() -> int:
+    """How many actions the engine looks ahead at the beginning of a game; it is asked for a move to know."""
+    answer = romgon.move_answer(_BEGINNING, RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
+    depth: int = answer["depth"]
+    return depth
+
+
+def warm_up() -> None:
+    """Load or compile what answers need, before anybody waits for one."""
+    engine_depth()
+    romgon.evaluate_answer(_BEGINNING)
 
 
 def room_advice(code: str) -> dict[str, Any]:
@@ -41,3 +97,60 @@ def room_advice(code: str) -> dict[str, Any]:
     if match.is_over:
         raise MatchFinishedError
     return advice(game, game.decode(match.position))
+
+
+def machine_as_it_stands(machine: Machine, position: Any) -> BoxMachine:
+    """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
+    mind = BoxMachine(
+        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
+    )
+    if mind.cabinet.has_box(position):
+        key = machine.game_rules.encode(mind.cabinet.box_position(position))
+        beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()
+        if beads is not None:
+            mind.boxes[key] = list(beads)
+    return mind
+
+
+def _game(fields: dict[str, Any]) -> Game[Any, Any]:
+    slug = fields.get("game")
+    try:
+        return game_get(ROMGON if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
+    except UnknownGameError as error:
+        raise AdviceError("Invalid game", str(error)) from None
+
+
+def _machine_answer(user: Any, fields: dict[str, Any], game: Game[Any, Any], rng: RandomSource) -> dict[str, Any]:
+    question = any_game.read_question(game, fields)
+    machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
+    side = game.side_to_move(question.position)
+    if machine.game != game.slug or (machine.side != side and not game.is_terminal(question.position)):
+        raise AdviceError("Invalid machine", _what_it_plays(machine))
+    answer = any_game.machine_answer(question, machine_as_it_stands(machine, question.position), rng)
+    return {**answer, "machine": _machine_view(machine)}
+
+
+def _values_answer(user: Any, fields: dict[str, Any], question: romgon.Question) -> dict[str, Any]:
+    """What a machine that keeps values plays; of its values those of the legal actions are read, and no others."""
+    machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
+    if machine.game != Romgon(question.options).slug:
+        raise AdviceError("Invalid machine", _what_it_plays(machine))
+    return {**romgon.machine_answer(question, values_learner(machine)), "machine": _machine_view(machine)}
+
+
+def _what_it_plays(machine: Machine) -> str:
+    game = machine.game_rules
+    variant = f" {game.variant}" if game.additions and game.variant else ""
+    return f"{machine.name} {machine.get_side_display()} in {game.name}{variant}."
+
+
+def _machine_view(machine: Machine) -> dict[str, Any]:
+    return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
+
+
+def _machine_ref(ref: Any) -> str:
+    if isinstance(ref, bool) or not isinstance(ref, str | int):
+        raise AdviceError("Invalid machine", "A machine is named by its id or its slug.")
+    if not _MACHINE_REF.fullmatch(str(ref)):  # nothing that no machine can be called reaches the database
+        raise MachineNotFoundError
+    return str(ref)

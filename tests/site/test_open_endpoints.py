@@ -13,7 +13,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from learning.api.ai import busy
+from learning.api.open_view import busy
 from menace_site.open_endpoints import OpenEndpoints
 from tests.waiting import HANG_S
 

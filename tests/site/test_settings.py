@@ -117,3 +117,10 @@ def test_unix_sockets_are_spelt_as_each_client_wants_them() -> None:
 def test_what_strict_transport_binds_can_be_chosen(environment: dict[str, str], expected: list[bool]) -> None:
     names = ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
     assert list(setting(*names, **SAFE, **environment).values()) == expected
+
+
+@pytest.mark.parametrize(("value", "first"), [("on", "OpenEndpoints"), ("off", "BodyLimit")])
+def test_advice_can_go_the_way_of_every_other_request(value: str, first: str) -> None:
+    code = "from menace_site.asgi import application; print(type(application.application_mapping['http']).__name__)"
+    done = django("-c", code, **SAFE, AI_SHORT_ROAD=value)
+    assert done.stdout.split() == [first], done.stderr

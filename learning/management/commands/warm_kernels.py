@@ -6,7 +6,6 @@ from django.core.management.base import BaseCommand
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.api import ai
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
@@ -15,6 +14,7 @@ from learning.core.training.contest import contest
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent, visit_probability, worst_case
 from learning.core.training.tables import boxes_compile
+from learning.selectors.advice import warm_up
 
 
 class Command(BaseCommand):
@@ -33,4 +33,4 @@ class Command(BaseCommand):
         against_opponent(first, OPPONENTS["random"])
         worst_case(first)
         visit_probability(first, OPPONENTS["random"])
-        ai.warm_up()
+        warm_up()

@@ -1,0 +1,106 @@
+"""Endpoints that anybody may call from anywhere: without log-in, at a rate, JSON in and out, refusals as in docs/ai.md.
+
+The views are REST framework's for the schema alone; a request never meets its machinery, nor a session.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from rest_framework.views import APIView
+
+from games.authentication import bearer_of
+from games.exceptions import PlayError
+from games.services_tokens import token_read
+from games.throttles import AddressThrottle
+from learning.core.advice.question import AdviceError, read_object
+
+
+class OpenView(APIView):
+    """A view that anybody may call: its methods take a request and return what is told, or raise."""
+
+    authentication_classes = []
+    permission_classes = []
+    throttle_classes = []
+    refuses_by_itself = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer without REST framework."""
+        response = self._respond(request)
+        _allow_origin(request, response)
+        return response
+
+    def _respond(self, request: HttpRequest) -> HttpResponse:
+        allowed = ", ".join(name.upper() for name in ("get", "post") if hasattr(self, name))
+        if request.method == "OPTIONS":
+            return HttpResponse(status=204, headers={"Allow": f"{allowed}, OPTIONS"})
+        method = (request.method or "").lower()
+        handler = getattr(self, method, None) if method in self.http_method_names else None
+        if handler is None:
+            return _json({"error": "Method not allowed"}, 405, Allow=f"{allowed}, OPTIONS")
+        throttle = AddressThrottle("ai")
+        if not throttle.allow_request(request, self):
+            wait_s = math.ceil(throttle.wait())
+            error = f"Too many requests. Try again in {wait_s} seconds."
+            return _json({"error": error}, 429, **{"Retry-After": str(wait_s)})
+        try:
+            return _json(handler(request))
+        except AdviceError as error:
+            return _json({"error": str(error), "detail": error.detail} if error.detail else {"error": str(error)}, 400)
+        except RequestDataTooBig:
+            return _json({"error": "Request too large"}, 413)
+        except PlayError as refusal:
+            return _json({"error": str(refusal), "code": refusal.code}, refusal.status)
+
+
+def fields_of(request: HttpRequest) -> dict[str, Any]:
+    """The fields of a body, as far as they can be read.
+
+    Raises:
+        RequestDataTooBig: it is longer than any question.
+        AdviceError: it is no JSON object.
+    """
+    body = request.body
+    if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:  # Django looks at the length that is announced, if one is
+        raise RequestDataTooBig
+    return read_object(body)
+
+
+def user_of(request: HttpRequest) -> Any:
+    """Whose token came with the request; nobody's session counts here."""
+    text = bearer_of(request.headers.get("Authorization", ""))
+    return AnonymousUser() if text is None else token_read(text=text, scope="play").user
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    """The answer where too many wait already."""
+    response = _json({"error": "Too busy"}, 503, **{"Retry-After": "2"})
+    _allow_origin(request, response)
+    return response
+
+
+def _json(body: dict[str, Any], status: int = 200, **headers: str) -> HttpResponse:
+    return HttpResponse(json.dumps(body), status=status, headers=headers, content_type="application/json")
+
+
+def _allow_origin(request: HttpRequest, response: HttpResponse) -> None:
+    """Let pages of other sites read the answer, if ``AI_CORS_ORIGINS`` names them. No cookie goes with it."""
+    origins = settings.AI_CORS_ORIGINS
+    origin = request.headers.get("Origin")
+    if not origins:
+        return
+    response["Vary"] = "Origin"
+    if origin is None or not ("*" in origins or origin in origins):
+        return
+    response["Access-Control-Allow-Origin"] = "*" if "*" in origins else origin
+    response["Access-Control-Expose-Headers"] = "Retry-After"
+    if request.method == "OPTIONS":
+        response["Access-Control-Allow-Methods"] = response["Allow"]
+        response["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+        response["Access-Control-Max-Age"] = "86400"
