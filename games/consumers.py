@@ -71,6 +71,12 @@ class Bucket:
 class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
     """JSON frames ``{"type", "data"}`` in and out; whatever cannot be read gets a typed error and changes nothing."""
 
+    group: str | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.bucket = Bucket(FRAMES_PER_SECOND, FRAME_BURST)
+
     async def send_frame(self, kind: str, data: Any) -> None:
         """Send one frame."""
         await self.send(text_data=json.dumps({"type": kind, "data": data}))
@@ -89,15 +95,6 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             await self.handle(kind, data)
         except (FrameError, PlayError) as error:
             await self.send_error(error.code, str(error))
-
-    @property
-    def bucket(self) -> Bucket:
-        """The token bucket of this socket."""
-        if not hasattr(self, "_bucket"):
-            self._bucket = Bucket(FRAMES_PER_SECOND, FRAME_BURST)
-        return self._bucket
-
-    group: str | None = None
 
     async def listen(self, group: str | None) -> None:
         """Accept the socket and join its group. With the broker away it still works, and hears by its pings."""
@@ -171,7 +168,6 @@ class RoomConsumer(FrameConsumer):
             entered = await in_thread(self._enter)
         except PlayError as error:
             await self.refuse(error)
-            return
         self.version = entered.view["version"]
         await self.send_frame("joined", {"role": entered.role, "host": entered.is_host, "state": entered.view})
 

@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
-from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from games.authentication import session_of_scope, user_of_scope
@@ -77,11 +76,11 @@ def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
     return person_of(user_of_scope(scope, needs), session_of_scope(scope), token)
 
 
-def request_of_scope(scope: dict[str, Any]) -> Request:
+def request_of_scope(scope: dict[str, Any]) -> HttpRequest:
     """The handshake of a socket as a request, as far as it tells from where it comes."""
     request = HttpRequest()
     forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
     request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}
     if forwarded:
         request.META["HTTP_X_FORWARDED_FOR"] = ",".join(forwarded)
-    return Request(request)
+    return request

@@ -1,4 +1,6 @@
-"""How many requests a minute: a rate each for guests, accounts and tokens; the cache is shared by all processes.
+"""How many requests a minute, one limiter for pages, API and sockets; the cache is shared by all processes.
+
+The rates are settings, one for each scope: of guests, accounts and tokens, of what is started, of sockets opened.
 
 Rates of what goes wrong are here too: codes of rooms that there are not, passwords that are not right. What is right
 costs nothing there, so that a class behind one address does not meet them by mistyping, and who tries one after
@@ -13,7 +15,7 @@ from typing import Any
 
 from django.core.cache import cache
 from rest_framework.request import Request
-from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle, UserRateThrottle
+from rest_framework.throttling import SimpleRateThrottle
 
 from games import services
 from games.exceptions import RoomNotFoundError, TooManyGuessesError
@@ -21,69 +23,106 @@ from games.identity import address_of
 from games.models import ApiToken
 
 
-class AccountThrottle(UserRateThrottle):
-    """Requests of an account through its session."""
+class Throttle(SimpleRateThrottle):
+    """A rate of the settings, by its ``scope``, for whom :meth:`ident` says: an address, unless a class says otherwise.
 
-    scope = "user"
-
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
-        if isinstance(request.auth, ApiToken) or not (request.user and request.user.is_authenticated):
-            return None
-        return self.cache_format % {"scope": self.scope, "ident": request.user.pk}
-
-
-class TokenThrottle(UserRateThrottle):
-    """Requests with a token; each token counts by itself."""
-
-    scope = "token"
-
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
-        if not isinstance(request.auth, ApiToken):
-            return None
-        return self.cache_format % {"scope": self.scope, "ident": request.auth.pk}
-
-
-class StartThrottle(ScopedRateThrottle):
-    """What a view starts with POST costs more than a look: the rate of its ``throttle_scope``, for an account."""
-
-    def allow_request(self, request: Request, view: Any) -> bool:
-        return request.method != "POST" or super().allow_request(request, view)
-
-
-class AddressThrottle(SimpleRateThrottle):
-    """What comes from an address, whoever asks; or what is about the same thing, by its ``name``, wherever from.
-
-    Counted from the beginning of each minute (hour, day) by one atomic step in the cache, where the others read and
-    write the times of all requests. Takes a plain request of Django as well.
+    Counted from the beginning of each minute (hour, day) by one atomic step in the cache, so that requests at once are
+    all counted. Takes a request of Django as well as one of REST framework.
     """
 
     num_requests: int | None
     duration: int
+
+    def ident(self, request: Any) -> str | None:
+        """Whom a request counts for; ``None`` where it counts for nobody."""
+        return address_of(request)
+
+    def allow_request(self, request: Any, view: Any = None) -> bool:
+        """Count one, and say whether it is within the rate."""
+        if self.num_requests is None or (key := self._key(request)) is None:
+            return True
+        counter: Any = cache
+        return bool(counter.count(key, self.duration) <= self.num_requests)
+
+    def is_used_up(self, request: Any) -> bool:
+        """Whether the next one would be beyond the rate. Counts nothing."""
+        if self.num_requests is None or (key := self._key(request)) is None:
+            return False
+        return bool(cache.get(key, 0) >= self.num_requests)
+
+    def wait(self) -> float:
+        """Seconds until the next minute (hour, day) begins."""
+        return float(self.duration - self.now % self.duration)
+
+    def _key(self, request: Any) -> str | None:
+        """Where this minute's (hour's, day's) count is kept."""
+        self.now, ident = self.timer(), self.ident(request)
+        if ident is None:
+            return None
+        key = self.cache_format % {"scope": self.scope, "ident": ident}
+        return f"{key}_{int(self.now // self.duration)}"
+
+
+class AddressThrottle(Throttle):
+    """What comes from an address, whoever asks; or what is about the same thing, by its ``name``, wherever from."""
 
     def __init__(self, scope: str, name: str = "") -> None:
         self.scope = scope
         self.name = name
         super().__init__()
 
-    def get_cache_key(self, request: Any, view: Any = None) -> str:
-        self.now = self.timer()
-        key = self.cache_format % {"scope": self.scope, "ident": self.name or address_of(request)}
-        return f"{key}_{int(self.now // self.duration)}"
+    def ident(self, request: Any) -> str:
+        return self.name or address_of(request)
 
-    def allow_request(self, request: Any, view: Any = None) -> bool:
-        """Count one, and say whether it is within the rate."""
-        if self.num_requests is None:
-            return True
-        counter: Any = cache
-        return bool(counter.count(self.get_cache_key(request), self.duration) <= self.num_requests)
 
-    def is_used_up(self, request: Any) -> bool:
-        """Whether the next one would be beyond the rate. Counts nothing."""
-        return self.num_requests is not None and cache.get(self.get_cache_key(request), 0) >= self.num_requests
+class PersonThrottle(Throttle):
+    """Of an account, wherever it is, else of an address."""
 
-    def wait(self) -> float:
-        """Seconds until the next minute (hour, day) begins."""
-        return float(self.duration - self.now % self.duration)
+    def ident(self, request: Any) -> str | None:
+        return str(request.user.pk) if request.user.is_authenticated else address_of(request)
+
+
+class PageThrottle(PersonThrottle):
+    """Pages that write for anybody."""
+
+    scope = "page"
+
+
+class StartThrottle(PersonThrottle):
+    """What a view starts with POST costs more than a look."""
+
+    scope = "training"
+
+    def ident(self, request: Any) -> str | None:
+        return super().ident(request) if request.method == "POST" else None
+
+
+class GuestThrottle(Throttle):
+    """Requests to the API without an account, from an address."""
+
+    scope = "anon"
+
+    def ident(self, request: Request) -> str | None:
+        return None if request.user.is_authenticated else address_of(request)
+
+
+class AccountThrottle(Throttle):
+    """Requests to the API of an account through its session."""
+
+    scope = "user"
+
+    def ident(self, request: Request) -> str | None:
+        by_session = request.user.is_authenticated and not isinstance(request.auth, ApiToken)
+        return str(request.user.pk) if by_session else None
+
+
+class TokenThrottle(Throttle):
+    """Requests with a token; each token counts by itself."""
+
+    scope = "token"
+
+    def ident(self, request: Request) -> str | None:
+        return str(request.auth.pk) if isinstance(request.auth, ApiToken) else None
 
 
 class Guesses:

@@ -25,9 +25,6 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from django.views.generic import FormView, TemplateView
-from rest_framework.request import Request
-from rest_framework.throttling import SimpleRateThrottle
-from rest_framework.views import APIView
 
 from games import services, services_tokens
 from games.exceptions import PlayError, RoomNotFoundError, TooManyGuessesError
@@ -35,7 +32,7 @@ from games.forms import TokenForm
 from games.identity import GUEST_KEY, guest_seated, person_of_request
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
-from games.throttles import AddressThrottle, Guesses
+from games.throttles import AddressThrottle, Guesses, PageThrottle
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
@@ -46,7 +43,7 @@ def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
     @functools.wraps(view)
     def within_limit(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         throttle = PageThrottle()
-        if request.method == "POST" and not throttle.allow_request(Request(request), APIView()):
+        if request.method == "POST" and not throttle.allow_request(request):
             return too_many(request, throttle.wait())
         return view(request, *args, **kwargs)
 
@@ -94,18 +91,6 @@ def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], C
 
 # Wrong passwords over many names; axes counts those for one.
 log_in_counted = counting("login", successes=False)
-
-
-class PageThrottle(SimpleRateThrottle):
-    """Counts by account, else by address, in the shared cache; the rate is a setting (``page``)."""
-
-    scope = "page"
-
-    def get_cache_key(self, request: Request, view: Any) -> str:
-        """Whom the request counts for."""
-        user = request._request.user
-        ident = user.pk if user.is_authenticated else self.get_ident(request)
-        return self.cache_format % {"scope": self.scope, "ident": ident}
 
 
 def refuse(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:

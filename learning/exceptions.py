@@ -52,7 +52,9 @@ class RunNotFoundError(PlayError):
 
 
 class RunQuotaError(PlayError):
-    message = "You have as many trainings waiting or going on as an account may have. Wait for one to end, or cancel one."
+    message = (
+        "You have as many trainings waiting or going on as an account may have. Wait for one to end, or cancel one."
+    )
     code = "run_quota"
     status = 409
 

@@ -10,12 +10,11 @@ from asgiref.sync import sync_to_async
 from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.http import parse_cookie
-from rest_framework.throttling import SimpleRateThrottle
-from rest_framework.views import APIView
 
 from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY, CLOSE_TRY_AGAIN
 from games.identity import request_of_scope
 from games.outages import database_stumbled, unavailable
+from games.throttles import AddressThrottle
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -105,16 +104,6 @@ def is_program(scope: Scope) -> bool:
     return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)
 
 
-class SocketThrottle(SimpleRateThrottle):
-    """How many sockets an address may open (``socket``), counted as requests are: in the cache of all processes."""
-
-    scope = "socket"
-
-    def get_cache_key(self, request: Any, view: Any) -> str:
-        """By the address behind our proxies."""
-        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
-
-
 class SocketLimit:
     """Refuses the handshake of an address that opens too many sockets: with 429 where the server can, else closed."""
 
@@ -122,13 +111,13 @@ class SocketLimit:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        throttle = SocketThrottle()
-        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(request_of_scope(scope), APIView()):
+        throttle = AddressThrottle("socket")
+        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(request_of_scope(scope)):
             await self.application(scope, receive, send)
             return
         await receive()
         says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
-        await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait() or 1), close=CLOSE_TOO_MANY)
+        await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
 
 
 class SocketOutage:

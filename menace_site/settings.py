@@ -333,7 +333,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "menace_site.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.AnonRateThrottle",
+        "games.throttles.GuestThrottle",
         "games.throttles.AccountThrottle",
         "games.throttles.TokenThrottle",
     ],

@@ -53,6 +53,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     _running.close()
 
 
+@pytest.fixture(autouse=True)
+def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are counted by minute and hour: those of a test never fall between two."""
+    from games.throttles import Throttle
+
+    monkeypatch.setattr(Throttle, "timer", lambda self: 1_800_000_000.0)
+
+
 @pytest.fixture
 def cannot_try(record_property: Callable[[str, object], None]) -> CannotTry:
     """Tell at the end of the run what this machine refuses to be tried. The test itself asserts what it can."""

@@ -126,7 +126,6 @@ class MachineImportView(APIView):
 
     parser_classes = [JsonFileParser, CsvFileParser, MultiPartParser]
     throttle_classes = [*APIView.throttle_classes, StartThrottle]
-    throttle_scope = "training"
 
     @extend_schema(
         request={

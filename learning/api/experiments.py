@@ -49,7 +49,6 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
     filterset_class = ExperimentRunFilter
     queryset = ExperimentRun.objects.none()
     throttle_classes = [*APIView.throttle_classes, StartThrottle]
-    throttle_scope = "training"
 
     def get_queryset(self) -> QuerySet[ExperimentRun]:
         """Newest first; results are large, and a list shows none."""

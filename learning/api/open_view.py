@@ -45,7 +45,7 @@ class OpenView(APIView):
         if handler is None:
             return _json({"error": "Method not allowed"}, 405, Allow=f"{allowed}, OPTIONS")
         throttle = AddressThrottle("ai")
-        if not throttle.allow_request(request, self):
+        if not throttle.allow_request(request):
             wait_s = math.ceil(throttle.wait())
             error = f"Too many requests. Try again in {wait_s} seconds."
             return _json({"error": error}, 429, **{"Retry-After": str(wait_s)})

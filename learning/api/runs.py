@@ -31,7 +31,6 @@ class RunListView(GenericAPIView[TrainingRun]):
     filterset_class = RunFilter
     queryset = TrainingRun.objects.none()
     throttle_classes = [*APIView.throttle_classes, StartThrottle]
-    throttle_scope = "training"
 
     def get_queryset(self) -> QuerySet[TrainingRun]:
         """Newest first."""

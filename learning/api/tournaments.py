@@ -30,7 +30,6 @@ class TournamentListView(GenericAPIView[Tournament]):
     filterset_class = TournamentFilter
     queryset = Tournament.objects.none()
     throttle_classes = [*APIView.throttle_classes, StartThrottle]
-    throttle_scope = "training"
 
     def get_queryset(self) -> QuerySet[Tournament]:
         """Newest first."""

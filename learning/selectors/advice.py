@@ -1,4 +1,4 @@
-"""What to play on a board: one that a stranger sends, or the one in a room. Nothing is locked and nothing is written."""
+"""What to play on a board: one that a stranger sends, or the one in a room. Nothing is locked, nothing is written."""
 
 from __future__ import annotations
 

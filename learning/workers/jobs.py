@@ -79,9 +79,9 @@ class JobKind(ABC, Generic[JobT]):
         """All jobs of the kind."""
         return self.model._default_manager.all()
 
-    def claim(self, job_id: int) -> JobT | None:
-        """Take a job that waits, by compare-and-set: of any number of workers one gets it, the others ``None``."""
-        now = timezone.now()
+    def claim(self, job_id: int, now: datetime | None = None) -> JobT | None:
+        """Take a job that waits ``now``, by compare-and-set: of any number of workers one gets it, the others ``None``."""
+        now = now or timezone.now()
         # A condition on the row alone: one on another table would be a subquery, which is not asked again after a wait
         # for the row, and two workers would both have it. Only the lease tells one worker's claim from another's, so no
         # two are ever the same.
@@ -166,7 +166,7 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
         kind, account, _ = min(waiting, key=_served_at(waiting))
         of_account = kind.rows.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
         job_id = of_account.values_list("pk", flat=True).first()
-        job = None if job_id is None else kind.claim(job_id)
+        job = None if job_id is None else kind.claim(job_id, now)
         if job is not None:
             return kind, job
 
