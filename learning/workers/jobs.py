@@ -80,7 +80,7 @@ class JobKind(ABC, Generic[JobT]):
         return self.model._default_manager.all()
 
     def claim(self, job_id: int, now: datetime | None = None) -> JobT | None:
-        """Take a job that waits ``now``, by compare-and-set: of any number of workers one gets it, the others ``None``."""
+        """Take a job that waits, by compare-and-set: of any number of workers one gets it, the others ``None``."""
         now = now or timezone.now()
         # A condition on the row alone: one on another table would be a subquery, which is not asked again after a wait
         # for the row, and two workers would both have it. Only the lease tells one worker's claim from another's, so no
