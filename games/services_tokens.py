@@ -7,12 +7,12 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
 from games import exceptions
 from games.models import ApiToken, TokenScope
+from games.quotas import quota_require
 from games.services import token_hash
 
 BEARER_START = "bead_"
@@ -39,11 +39,9 @@ def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timed
     known = [scope.value for scope in TokenScope if scope in scopes]
     if not known or len(known) != len(set(scopes)):
         raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
-    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     now = timezone.now()
-    own = ApiToken.objects.filter(user=user)
-    if own.filter(revoked_at__isnull=True).exclude(expires_at__lte=now).count() >= MAX_TOKENS:
-        raise exceptions.TooManyTokensError
+    own = ApiToken.objects.filter(user=user, revoked_at__isnull=True).exclude(expires_at__lte=now)
+    quota_require(user, own, MAX_TOKENS, lambda n: exceptions.TooManyTokensError())
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     text = f"{BEARER_START}{prefix}_{secret}"
     token = ApiToken.objects.create(

@@ -131,7 +131,7 @@ def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
     """
     viewer = Viewer.of(user)  # first, as in machine_for
     runs = TrainingRun.objects.select_related("machine").prefetch_related("stages__opponent_machine")
-    run = runs.filter(pk=run_id).first() if 0 <= run_id < 1 << 63 else None
+    run = runs.filter(pk=run_id).first()
     if run is None or not may_see(viewer, run.machine.audience):
         raise RunNotFoundError
     machine_require(user, run.machine, to=to)

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 
+from learning.core.seeds import MAX_SEED
+
 PLAIN = {
     "required": "Please fill this in.",
     "min_value": "At least %(limit_value)s, please.",
@@ -21,6 +23,13 @@ class PlainForm(forms.Form):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             say_plainly(field)
+
+
+class SeedField(forms.IntegerField):
+    """A seed."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(label="Seed", min_value=0, max_value=MAX_SEED, localize=False, **kwargs)
 
 
 def say_plainly(field: forms.Field) -> None:

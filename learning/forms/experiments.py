@@ -6,17 +6,14 @@ from typing import Any
 
 from django import forms
 
-from learning.core.experiments.base import MAX_SEED, Experiment
+from learning.core.experiments.base import Experiment
+from learning.forms.base import SeedField
 
 
 class ExperimentForm(forms.Form):
     """What can be chosen; what is left empty has its default."""
 
-    seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=MAX_SEED,
-        localize=False,
+    seed = SeedField(
         help_text="The same seed comes to exactly the same, whoever asks. Another one is another try.",
     )
 

@@ -10,16 +10,11 @@ from django import forms
 
 from games.rules.base import Game
 from learning.core.opponents.registry import OPPONENTS
-from learning.forms.base import PlainForm
+from learning.forms.base import PlainForm, SeedField
 from learning.models import Machine
+from learning.services.runs import MAX_GAMES, MAX_STAGES
 
 GAMES_TO_BEGIN_WITH = 10_000
-
-
-MAX_GAMES = 1_000_000_000
-
-
-MAX_STAGES = 20
 
 
 def seed_new() -> int:
@@ -59,9 +54,4 @@ StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_
 class SeedForm(PlainForm):
     """What else a run needs."""
 
-    seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=(1 << 63) - 1,
-        help_text="The same seed and the same beads give the same games again.",
-    )
+    seed = SeedField(help_text="The same seed and the same beads give the same games again.")

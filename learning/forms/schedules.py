@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from learning.forms.base import PlainForm
+from learning.forms.base import PlainForm, SeedField
 from learning.services.schedules import MOST, PERIODS, Timing
 
 DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("6", "Sat"), ("0", "Sun"))
@@ -41,14 +41,7 @@ class TimingForm(PlainForm):
         required=False,
         help_text="Minute, hour, day of month, month, day of week: 30 6 * * 1-5 is 06:30 from Monday to Friday.",
     )
-    seed = forms.IntegerField(
-        label="Seed",
-        required=False,
-        min_value=0,
-        max_value=(1 << 63) - 1,
-        localize=False,
-        help_text="Leave it empty for a fresh one each time.",
-    )
+    seed = SeedField(required=False, help_text="Leave it empty for a fresh one each time.")
 
     def clean(self) -> dict[str, Any]:
         """The way chosen becomes ``timing``."""

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from games.rules.base import Game
-from learning.forms.base import PLAIN, PlainForm
+from learning.forms.base import PLAIN, PlainForm, SeedField
 from learning.forms.runs import opponent_choices
 from learning.models import Machine, TournamentFormat
 from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, MAX_LONG_GAMES
@@ -38,12 +38,8 @@ class TournamentForm(PlainForm):
     games = forms.IntegerField(
         label="Games of each pairing", min_value=1, max_value=MAX_GAMES_PER_PAIRING, initial=1000, localize=False
     )
-    seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=(1 << 63) - 1,
+    seed = SeedField(
         required=False,
-        localize=False,
         help_text="The same seed and the same beads give the same games again. Leave it empty for a fresh one.",
     )
 

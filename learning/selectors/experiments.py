@@ -40,7 +40,7 @@ def experiment_run_for(run_id: int) -> ExperimentRun:
     Raises:
         ExperimentNotFoundError.
     """
-    run = experiment_runs().filter(pk=run_id).first() if 0 <= run_id < 1 << 63 else None
+    run = experiment_runs().filter(pk=run_id).first()
     if run is None:
         raise ExperimentNotFoundError("There is no such run of an experiment.")
     return run

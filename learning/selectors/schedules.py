@@ -36,7 +36,7 @@ def schedule_for(user: Any, schedule_id: int) -> Schedule:
     Raises:
         ScheduleNotFoundError.
     """
-    schedule = schedules_of(user).filter(pk=schedule_id).first() if 0 <= schedule_id < 1 << 63 else None
+    schedule = schedules_of(user).filter(pk=schedule_id).first()
     if schedule is None:
         raise ScheduleNotFoundError
     return schedule

@@ -33,8 +33,7 @@ def tournament_for(user: Any, tournament_id: int) -> Tournament:
     Raises:
         TournamentNotFoundError.
     """
-    known = 0 <= tournament_id < 1 << 63
-    tournament = tournaments_visible(user).filter(pk=tournament_id).first() if known else None
+    tournament = tournaments_visible(user).filter(pk=tournament_id).first()
     if tournament is None:
         raise TournamentNotFoundError
     return tournament

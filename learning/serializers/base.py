@@ -10,8 +10,7 @@ from rest_framework import serializers
 
 from learning.core.machines.registry import Rule, rule_read
 from learning.core.machines.rule import RuleError
-
-MAX_SEED = (1 << 63) - 1
+from learning.core.seeds import MAX_SEED
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -44,6 +43,13 @@ class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
     def to_representation(self, value: Rule) -> dict[str, Any]:
         """The rule with all its fields."""
         return value.to_json()
+
+
+class SeedField(serializers.IntegerField):
+    """A seed."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_value=MAX_SEED, required=False, **kwargs)
 
 
 class IntervalField(serializers.ListField):

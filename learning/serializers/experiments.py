@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import JobStatus
-from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.serializers.base import SeedField, StrictSerializer
 
 EXPERIMENT_SLUGS = list(EXPERIMENTS)
 """Named in the settings too, so that the schema has one name for the choice of an experiment."""
@@ -41,7 +41,7 @@ class ExperimentRunStartSerializer(StrictSerializer):
     """Which experiment, and how."""
 
     experiment = serializers.ChoiceField(choices=EXPERIMENT_SLUGS)
-    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, required=False)
+    seed = SeedField()
     parameters = serializers.DictField(
         child=serializers.IntegerField(), required=False, help_text="By name; those left out have their default."
     )

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from learning.core.opponents.registry import OPPONENTS
 from learning.models import JobStatus
-from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.serializers.base import SeedField, StrictSerializer
 from learning.serializers.machines import StrengthSerializer
 from learning.services.runs import MAX_GAMES, MAX_STAGES, Stage
 
@@ -39,9 +39,7 @@ class RunStartSerializer(StrictSerializer):
     opponents = serializers.ListField(
         child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
     )
-    seed = serializers.IntegerField(
-        min_value=0, max_value=MAX_SEED, required=False, help_text="A random one if not given; the answer says which."
-    )
+    seed = SeedField(help_text="A random one if not given; the answer says which.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Either form becomes ``stages``."""

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from learning.models import JobStatus
-from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.serializers.base import SeedField, StrictSerializer
 from learning.serializers.runs import RunStartSerializer, StageSerializer
 from learning.services.runs import MAX_STAGES, Stage
 from learning.services.schedules import PERIODS, Timing
@@ -46,9 +46,7 @@ class ScheduleUpdateSerializer(TimingSerializer):
     opponents = serializers.ListField(
         child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
     )
-    seed = serializers.IntegerField(
-        min_value=0, max_value=MAX_SEED, required=False, allow_null=True, help_text="null: a fresh one for each run."
-    )
+    seed = SeedField(allow_null=True, help_text="null: a fresh one for each run.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Opponents become ``stages``."""

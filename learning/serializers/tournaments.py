@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from learning.models import JobStatus, TournamentFormat
-from learning.serializers.base import MAX_SEED, StrictSerializer
+from learning.serializers.base import SeedField, StrictSerializer
 from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
 
@@ -27,9 +27,7 @@ class TournamentStartSerializer(StrictSerializer):
     format = serializers.ChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
     rounds = serializers.IntegerField(min_value=1, required=False, help_text="Of a Swiss tournament.")
     name = serializers.CharField(max_length=80, required=False)
-    seed = serializers.IntegerField(
-        min_value=0, max_value=MAX_SEED, required=False, help_text="A random one if not given; the answer says which."
-    )
+    seed = SeedField(help_text="A random one if not given; the answer says which.")
 
 
 class TournamentSerializer(serializers.Serializer[Any]):

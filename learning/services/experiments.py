@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from games.services import Person
 from learning import tasks
-from learning.core.experiments.base import ParameterError, seed_checked
+from learning.core.experiments.base import ParameterError
 from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.seeds import SeedError, seed_checked
 from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, NotYourExperimentError
 from learning.models import ExperimentRun, JobStatus
 from learning.selectors.experiments import experiment_get, experiment_run_for
@@ -50,7 +51,7 @@ def experiment_request(
     try:
         settings = asked.settings(parameters or {})
         seed = seed_checked(asked.default_seed if seed is None else seed)
-    except ParameterError as error:
+    except (ParameterError, SeedError) as error:
         raise ExperimentRefusedError(str(error)) from None
     same = {"experiment": asked.slug, "edition": asked.edition, "seed": seed, "parameters": settings}
     known = ExperimentRun.objects.select_for_update(of=("self",)).filter(**same).first()

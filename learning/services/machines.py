@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet, Sum
 
 from games.models import Room
+from games.quotas import account_lock, quota_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
@@ -183,7 +183,7 @@ def machine_make(
     Raises:
         MachineQuotaError, UnknownGameError, RuleRefusedError, GameTooLargeError.
     """
-    quota_require(user)
+    _machine_quota_require(user)
     return machine_create(
         game=game,
         side=side,
@@ -203,7 +203,7 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
     Raises:
         MachineNotFoundError, MachineQuotaError.
     """
-    quota_require(user)
+    _machine_quota_require(user)
     original = _locked(machine_for(user, machine_id).pk)
     values_quota_require(user, original.n_values)
     copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
@@ -224,7 +224,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
     """
     user_id = None if owner is None else owner.pk
     if owner is not None:
-        _account_lock(owner)
+        account_lock(owner)
     original = _locked(machine_id)
     if original.keeps_values:
         most = settings.VALUES_PER_ROOM_COPY
@@ -294,7 +294,7 @@ def machine_import(
         raise MachineFileError(str(error)) from None
     with transaction.atomic():
         if user is not None:
-            quota_require(user)
+            _machine_quota_require(user)
         details: dict[str, Any]
         if isinstance(data, ValuesData):
             if user is not None:
@@ -464,25 +464,15 @@ def _copy_delete(copy_id: int) -> None:
     _delete(copy)
 
 
-def quota_require(user: Any, n_more: int = 1) -> None:
-    """Refuse an account that would have too many machines. Call inside the transaction that makes them.
-
-    The account's row is locked, so that two requests at once do not both find room for the last one; without its key,
-    so that nobody waits here who holds a machine and only refers to the account. Copies made for rooms do not count.
-
-    Raises:
-        MachineQuotaError.
-    """
-    _account_lock(user)
-    n_machines = Machine.objects.filter(owner=user, room__isnull=True).count()
+def _machine_quota_require(user: Any) -> None:
+    """Refuse an account that has as many machines as it may. Copies made for rooms do not count."""
     most = settings.MACHINES_PER_ACCOUNT
-    if n_machines + n_more > most:
-        raise MachineQuotaError(f"An account may have {most} machines, and you have {n_machines}. Delete one first.")
-
-
-def _account_lock(user: Any) -> None:
-    """Lock an account, without its key, for what is counted of it. Before machines, after a room."""
-    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    quota_require(
+        user,
+        Machine.objects.filter(owner=user, room__isnull=True),
+        most,
+        lambda n: MachineQuotaError(f"An account may have {most} machines, and you have {n}. Delete one first."),
+    )
 
 
 def values_quota_require(user: Any, n_more: int) -> None:

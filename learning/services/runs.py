@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +11,12 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from games.quotas import quota_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import ENGINES, OPPONENTS
+from learning.core.seeds import SeedError, seed_checked, seed_or_random
 from learning.exceptions import (
     MachineNotFoundError,
     MachineWrongSideError,
@@ -24,19 +25,12 @@ from learning.exceptions import (
 )
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
-from learning.services.machines import _account_lock
 from learning.storage.values import values_most
 from learning.workers.jobs import waits
 from learning.workers.runs import RUNS
 
 MAX_GAMES = 1_000_000_000
-
-
 MAX_STAGES = 20
-
-
-MAX_RANDOM_SEED = 1 << 32
-"""A seed that nobody chose is short enough to be typed, and for every language's whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +69,10 @@ def training_run_start(
     games = sum(stage.games for stage in stages)
     if min(stage.games for stage in stages) < 1 or games > MAX_GAMES:
         raise TrainingRefusedError(f"games: must lie between 1 and {MAX_GAMES:,}, not {games:,}.")
-    if not 0 <= seed < 1 << 63:
-        raise TrainingRefusedError(f"seed: must lie between 0 and {(1 << 63) - 1}, not {seed}.")
+    try:
+        seed_checked(seed)
+    except SeedError as error:
+        raise TrainingRefusedError(str(error)) from None
     learner = machine_find(machine)
     if not learner.learns:
         raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
@@ -118,19 +114,22 @@ def training_run_request(
     return training_run_start(
         machine=str(learner.pk),
         stages=stages,
-        seed=secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed,
+        seed=seed_or_random(seed),
         started_by_id=user.pk,
     )
 
 
 def _run_quota_require(user: Any) -> None:
-    """Refuse an account that has enough runs waiting and going on. Its row is locked, as by :func:`quota_require`."""
-    _account_lock(user)
+    """Refuse an account that has enough runs waiting and going on."""
     most = settings.OPEN_RUNS_PER_ACCOUNT
-    if TrainingRun.objects.filter(started_by=user, finished_at__isnull=True).count() >= most:
-        raise RunQuotaError(
+    quota_require(
+        user,
+        TrainingRun.objects.filter(started_by=user, finished_at__isnull=True),
+        most,
+        lambda n: RunQuotaError(
             f"You have {most} trainings waiting or going on, as many as an account may. Wait for one, or cancel one."
-        )
+        ),
+    )
 
 
 def training_run_stop(*, user: Any, run_id: int) -> bool:

@@ -22,6 +22,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 
 from games.exceptions import PlayError
 from games.players import Viewer
+from games.quotas import quota_require
 from learning.access import unseen
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
@@ -66,9 +67,12 @@ def schedule_create(
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError: as for a run.
         ScheduleRefusedError, ScheduleQuotaError.
     """
-    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
-    if Schedule.objects.filter(owner=user).count() >= SCHEDULES_PER_ACCOUNT:
-        raise ScheduleQuotaError(f"An account may have {SCHEDULES_PER_ACCOUNT} schedules. Delete one first.")
+    quota_require(
+        user,
+        Schedule.objects.filter(owner=user),
+        SCHEDULES_PER_ACCOUNT,
+        lambda n: ScheduleQuotaError(f"An account may have {SCHEDULES_PER_ACCOUNT} schedules. Delete one first."),
+    )
     learner_id, known = _as_started(user, machine, stages, seed)
     task = PeriodicTask(task=FIRE_TASK, enabled=not paused, expires=None, description="A schedule of a training run.")
     _set_timing(task, timing)

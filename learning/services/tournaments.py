@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from games.quotas import quota_require
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
@@ -17,6 +16,7 @@ from games.rules.romgon.rules import Romgon
 from learning import tasks
 from learning.access import machine_find, machine_for
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.seeds import SeedError, seed_checked, seed_or_random
 from learning.core.tournaments.meetings import round_robin, swiss_rounds_usual
 from learning.core.training.tables import graph_compile
 from learning.exceptions import (
@@ -33,7 +33,6 @@ MAX_ENTRIES = 32
 MAX_GAMES_PER_PAIRING = 1_000_000
 MAX_LONG_GAMES = 1000
 """Of a pairing in a game that is played move by move, at about 25 ms a game."""
-MAX_RANDOM_SEED = 1 << 32
 
 
 @transaction.atomic
@@ -65,13 +64,11 @@ def tournament_start(
     Raises:
         MachineNotFoundError, TournamentRefusedError, TournamentQuotaError.
     """
-    seed = secrets.randbelow(MAX_RANDOM_SEED) if seed is None else seed
+    seed = seed_or_random(seed)
     _require_numbers(entries, games, format, rounds, seed)
     if user is not None and not user.is_staff:
-        get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
-        going_on = Tournament.objects.filter(owner=user, status=JobStatus.RUNNING).count()
-        if going_on >= settings.OPEN_TOURNAMENTS_PER_ACCOUNT:
-            raise TournamentQuotaError
+        going_on = Tournament.objects.filter(owner=user, status=JobStatus.RUNNING)
+        quota_require(user, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
     machines = _machines(user, entries)
     played = _game_of(machines.values(), entries, game)
     if isinstance(played, Romgon) and games > MAX_LONG_GAMES:
@@ -138,8 +135,10 @@ def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: i
         raise TournamentRefusedError("rounds: only a Swiss tournament has a number of them.")
     if rounds is not None and not 1 <= rounds < len(entries):
         raise TournamentRefusedError(f"rounds: 1 to {len(entries) - 1} for {len(entries)} entries, not {rounds}.")
-    if not 0 <= seed < 1 << 63:
-        raise TournamentRefusedError(f"seed: must lie between 0 and {(1 << 63) - 1}, not {seed}.")
+    try:
+        seed_checked(seed)
+    except SeedError as error:
+        raise TournamentRefusedError(str(error)) from None
 
 
 def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:

@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do; may raise, which ends the experiment."""
 
-MAX_SEED = (1 << 63) - 1
-
 
 class ParameterError(ValueError):
     """A parameter was refused; ``parameter`` names it."""
@@ -205,14 +203,3 @@ def _checked(parameter: Parameter, value: object) -> int:
             parameter.name, f"must lie between {parameter.low:,} and {parameter.high:,}, not {value:,}."
         )
     return value
-
-
-def seed_checked(seed: int) -> int:
-    """The seed, if it is one.
-
-    Raises:
-        ParameterError: it is out of range.
-    """
-    if not 0 <= seed <= MAX_SEED:
-        raise ParameterError("seed", f"must lie between 0 and {MAX_SEED}, not {seed}.")
-    return seed

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from learning.core.experiments.base import Experiment, Figure, ParameterError, Result, Unit, seed_checked
+from learning.core.experiments.base import Experiment, Figure, ParameterError, Result, Unit
 from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.seeds import SeedError, seed_checked
 
 
 class Command(BaseCommand):
@@ -33,7 +34,7 @@ class Command(BaseCommand):
         try:
             seed = seed_checked(options["seed"])
             settings = experiment.settings({p.name: options[p.name] for p in experiment.parameters})
-        except ParameterError as error:
+        except (ParameterError, SeedError) as error:
             raise CommandError(str(error)) from None
         result = experiment.run(settings, seed, self._progress if self.stdout.isatty() else _silent)
         self._print(experiment, result)

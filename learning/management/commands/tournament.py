@@ -1,15 +1,15 @@
 """``manage.py tournament``: a tournament in this process, by the same service and referee as the workers'."""
 
-import secrets
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
+from learning.core.seeds import seed_or_random
 from learning.models import JobStatus, Tournament, TournamentFormat
 from learning.selectors.tournaments import tournament_whole
-from learning.services.tournaments import MAX_RANDOM_SEED, tournament_start
+from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start it, play it, print it."""
-        seed = secrets.randbelow(MAX_RANDOM_SEED) if options["seed"] is None else options["seed"]
+        seed = seed_or_random(options["seed"])
         try:
             tournament = tournament_start(
                 user=None,

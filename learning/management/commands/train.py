@@ -1,6 +1,5 @@
 """``manage.py train``: bulk training in this process, by the same runner as a worker's."""
 
-import secrets
 from argparse import ArgumentParser
 from typing import Any
 
@@ -8,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from games.exceptions import PlayError
+from learning.core.seeds import seed_or_random
 from learning.management.progress import Progress
 from learning.models import JobStatus, TrainingRun
 from learning.services.runs import Stage, training_run_cancel, training_run_start
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Store the run, claim it, train it, print what came of it."""
-        seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
+        seed = seed_or_random(options["seed"])
         try:
             with transaction.atomic():  # no worker sees it unclaimed
                 run = training_run_start(
