@@ -32,6 +32,7 @@ from games.serializers import (
     SeatSerializer,
     StepSerializer,
     parse_room,
+    parsed,
     refusals,
 )
 from games.throttles import Guesses
@@ -71,13 +72,6 @@ def _body(request: Request) -> dict[str, Any]:
     except APIException:
         return {}
     return {"seat_token": token} if isinstance(token, str) else {}
-
-
-def _parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
-    serializer = serializer_class(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data: dict[str, Any] = serializer.validated_data
-    return data
 
 
 def _person(request: Request, code: str = "", data: dict[str, Any] | None = None) -> services.Person:
@@ -171,9 +165,7 @@ class RoomPositionsView(RoomCodeView):
     @extend_schema(parameters=[PositionsQuerySerializer], responses=PositionsSerializer)
     def get(self, request: Request, code: str) -> Response:
         """The board before the first move and after each, for anybody who has the code."""
-        query = PositionsQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        return Response(room_positions(code, **query.validated_data))
+        return Response(room_positions(code, **parsed(PositionsQuerySerializer, request.query_params)))
 
 
 class RoomJoinView(RoomCodeView):
@@ -205,7 +197,7 @@ class RoomMoveView(RoomCodeView):
     )
     def post(self, request: Request, code: str) -> Response:
         """Play a move; the state after it and the machine's answer."""
-        data = _parsed(MoveSerializer, request)
+        data = parsed(MoveSerializer, request.data)
         person = _person(request, code, data)
         return Response(services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply")))
 
@@ -223,7 +215,7 @@ class RoomStepView(RoomCodeView):
     )
     def post(self, request: Request, code: str) -> Response:
         """Let the players of an exhibition play one ply, or several; the state after it. For its host alone."""
-        data = _parsed(StepSerializer, request)
+        data = parsed(StepSerializer, request.data)
         person = _person(request, code, data)
         return Response(services.match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
 
@@ -238,7 +230,7 @@ class RoomResignView(RoomCodeView):
     )
     def post(self, request: Request, code: str) -> Response:
         """Resign the current match."""
-        data = _parsed(SeatSerializer, request)
+        data = parsed(SeatSerializer, request.data)
         return Response(services.match_resign(code=code, person=_person(request, code, data)))
 
 
@@ -255,5 +247,5 @@ class RoomResetView(RoomCodeView):
     )
     def post(self, request: Request, code: str) -> Response:
         """Start a new match in the same room, sides swapped on request."""
-        data = _parsed(ResetSerializer, request)
+        data = parsed(ResetSerializer, request.data)
         return Response(services.room_reset(code=code, person=_person(request, code, data), swap=data["swap"]))

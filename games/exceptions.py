@@ -15,6 +15,11 @@ class PlayError(Exception):
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
 
+    @property
+    def told(self) -> dict[str, str]:
+        """The refusal as it goes over the wire."""
+        return {"detail": str(self), "code": self.code}
+
 
 class MalformedError(PlayError):
     message = "This could not be understood."

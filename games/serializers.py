@@ -69,6 +69,18 @@ def first_error(detail: Any, field: str = "") -> str:
     return f"{field}: {words}" if field else words
 
 
+def parsed(serializer_class: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
+    """A body or a query as typed values.
+
+    Raises:
+        ValidationError: it is not right; the field is named.
+    """
+    serializer = serializer_class(data=data)
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = serializer.validated_data
+    return values
+
+
 class RefusalSerializer(serializers.Serializer[Any]):
     """Why something was not done."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import math
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +26,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.generic import FormView, TemplateView
 
 from games import services, services_tokens
+from games.answers import not_found, sent_back, too_many
 from games.exceptions import PlayError, RoomNotFoundError, TooManyGuessesError
 from games.forms import TokenForm
 from games.identity import GUEST_KEY, guest_seated, person_of_request
@@ -48,16 +48,6 @@ def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
         return view(request, *args, **kwargs)
 
     return within_limit
-
-
-def too_many(request: HttpRequest, wait_s: float | None, template: str = "429.html") -> HttpResponse:
-    """The page for who has to wait, with how long that is."""
-    seconds = math.ceil(wait_s or 1)
-    number, unit = (seconds, "second") if seconds < 100 else (math.ceil(seconds / 60), "minute")
-    words = f"{number} {unit}{'' if number == 1 else 's'}"
-    response = render(request, template, {"wait": words}, status=429)
-    response["Retry-After"] = str(seconds)
-    return response
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
@@ -93,12 +83,6 @@ def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], C
 log_in_counted = counting("login", successes=False)
 
 
-def refuse(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
-    """Say what went wrong on the page that the person can go on from."""
-    messages.error(request, str(error))
-    return redirect(to)
-
-
 @require_POST
 @limited
 def room_create(request: HttpRequest) -> HttpResponse:
@@ -108,7 +92,7 @@ def room_create(request: HttpRequest) -> HttpResponse:
         with guest_seated(request, person_of_request(request)) as person:
             seated = services.room_create(person=person, **data)
     except PlayError as error:
-        return refuse(request, error)
+        return sent_back(request, error)
     return redirect(seated.room)
 
 
@@ -127,7 +111,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
-        return refuse(request, error)
+        return sent_back(request, error)
     except PlayError as error:
         messages.info(request, str(error))
     return redirect("room", code)
@@ -143,7 +127,7 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
-        return render(request, "404.html", {"reason": str(error)}, status=404)
+        return not_found(request, error)
     context = {
         "room": entered.room.code,
         "role": entered.role,
@@ -259,6 +243,6 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     try:
         services_tokens.token_revoke(user=request.user, token_id=token_id)
     except PlayError as error:
-        return refuse(request, error, to="tokens")
+        return sent_back(request, error, to="tokens")
     messages.success(request, "That token does not work any more.")
     return redirect("tokens")

@@ -133,9 +133,8 @@ class SocketOutage:
             if not database_stumbled(error):
                 raise
             refusal = unavailable(error, f"the handshake of {scope['path']}")
-            says = {"detail": str(refusal), "code": refusal.code}
             after = refusal.retry_after_s
-            await refuse(scope, send, refusal.status, says, retry_after_s=after, close=CLOSE_TRY_AGAIN)
+            await refuse(scope, send, refusal.status, refusal.told, retry_after_s=after, close=CLOSE_TRY_AGAIN)
 
 
 async def refuse(

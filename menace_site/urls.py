@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from games.answers import refused_json
 from games.exceptions import UnavailableError
 from games.outages import database_stumbled
 from games.views import log_in_counted
@@ -55,7 +56,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     error = UnavailableError()
     response: HttpResponse
     if request.path.startswith("/api/"):
-        response = JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+        response = refused_json(error)
     else:
         response = HttpResponse(get_template("503.html").render(), status=error.status)
     response["Retry-After"] = str(error.retry_after_s)

@@ -12,9 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.identity import person_of
-from games.serializers import refusals
+from games.serializers import parsed, refusals
 from games.throttles import StartThrottle
-from learning.api.machines import parsed
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter
@@ -71,7 +70,7 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
     def post(self, request: Request) -> Response:
         """Run an experiment: 200 with its result if the same was run before, else 202, and a worker runs it."""
         run = services_experiments.experiment_request(
-            person=person_of(request.user, None), **parsed(ExperimentRunStartSerializer, request)
+            person=person_of(request.user, None), **parsed(ExperimentRunStartSerializer, request.data)
         )
         status = 200 if run.status == JobStatus.FINISHED else 202
         return Response(selectors_experiments.experiment_run_view(run), status=status)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.players import Viewer
-from games.serializers import refusals
+from games.serializers import parsed, refusals
 from learning.access import cause_hidden, machine_for, machines_visible
 from learning.exceptions import BoxNotFoundError, MachineBusyError, MachineQuotaError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter
@@ -36,14 +36,6 @@ from learning.services import machines as services
 HISTORY_MOST = 200
 
 
-def parsed(serializer_class: Any, request: Request) -> dict[str, Any]:
-    """The body of a request as typed values, or a refusal that names the field."""
-    serializer = serializer_class(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data: dict[str, Any] = serializer.validated_data
-    return data
-
-
 def machine_data(machine: Machine, request: Request) -> Any:
     """A machine as whoever asks may know it."""
     return MachineSerializer(machine, context={"request": request}).data
@@ -63,7 +55,7 @@ class MachineListView(ListAPIView[Machine]):
     @extend_schema(request=MachineCreateSerializer, responses={201: MachineSerializer, **refusals(MachineQuotaError)})
     def post(self, request: Request) -> Response:
         """Make a machine from a preset or from a rule of its own."""
-        data = parsed(MachineCreateSerializer, request)
+        data = parsed(MachineCreateSerializer, request.data)
         machine = services.machine_make(user=request.user, is_public=data.pop("public"), **data)
         return Response(machine_data(machine, request), status=201)
 
@@ -80,7 +72,7 @@ class MachineView(APIView):
     def patch(self, request: Request, ref: str) -> Response:
         """Rename, describe, freeze or resume, publish or hide."""
         machine = machine_for(request.user, ref, to="edit")
-        data = parsed(MachineUpdateSerializer, request)
+        data = parsed(MachineUpdateSerializer, request.data)
         machine = services.machine_update(user=request.user, machine_id=machine.pk, **data)
         return Response(machine_data(machine, request))
 
@@ -101,7 +93,7 @@ class MachineCloneView(APIView):
     def post(self, request: Request, ref: str) -> Response:
         """Copy a machine that may be seen, as it stands; the copy belongs to who asks."""
         machine = machine_for(request.user, ref)
-        data = parsed(MachineCloneSerializer, request)
+        data = parsed(MachineCloneSerializer, request.data)
         copy = services.machine_copy(user=request.user, machine_id=machine.pk, **data)
         return Response(machine_data(copy, request), status=201)
 

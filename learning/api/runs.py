@@ -12,10 +12,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.players import Viewer
-from games.serializers import refusals
+from games.serializers import parsed, refusals
 from games.throttles import StartThrottle
 from learning.access import run_for, runs_visible
-from learning.api.machines import parsed
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, RunOverError, RunQuotaError
 from learning.filters import RunFilter
 from learning.models import TrainingRun
@@ -51,7 +50,7 @@ class RunListView(GenericAPIView[TrainingRun]):
     )
     def post(self, request: Request) -> Response:
         """Start a run; it is done in the background."""
-        run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request))
+        run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request.data))
         return Response(_detail(run, request.user), status=201)
 
 

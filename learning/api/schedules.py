@@ -14,8 +14,7 @@ from rest_framework.views import APIView
 
 from games.authentication import ScopePermission
 from games.players import Viewer
-from games.serializers import refusals
-from learning.api.machines import parsed
+from games.serializers import parsed, refusals
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
 from learning.filters import ScheduleFilter
 from learning.models import Schedule
@@ -51,7 +50,7 @@ class ScheduleListView(GenericAPIView[Schedule]):
     )
     def post(self, request: Request) -> Response:
         """Make a schedule of a machine that the account may train."""
-        data = parsed(ScheduleCreateSerializer, request)
+        data = parsed(ScheduleCreateSerializer, request.data)
         schedule = services_schedules.schedule_create(user=request.user, **data)
         return Response(schedule_view(schedule_for(request.user, schedule.pk), Viewer.of(request.user)), status=201)
 
@@ -76,7 +75,7 @@ class ScheduleView(APIView):
     def patch(self, request: Request, schedule_id: int) -> Response:
         """Change its time, its opponents or its seed; pause and resume it."""
         schedule_for(request.user, int(schedule_id))
-        data = parsed(ScheduleUpdateSerializer, request)
+        data = parsed(ScheduleUpdateSerializer, request.data)
         schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
         return Response(schedule_view(schedule, Viewer.of(request.user)))
 

@@ -12,9 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.players import Viewer
-from games.serializers import refusals
+from games.serializers import parsed, refusals
 from games.throttles import StartThrottle
-from learning.api.machines import parsed
 from learning.exceptions import MachineNotFoundError, TournamentQuotaError
 from learning.filters import TournamentFilter
 from learning.models import Tournament
@@ -47,7 +46,7 @@ class TournamentListView(GenericAPIView[Tournament]):
     )
     def post(self, request: Request) -> Response:
         """Hold a tournament; it is played in the background."""
-        data = parsed(TournamentStartSerializer, request)
+        data = parsed(TournamentStartSerializer, request.data)
         tournament = services_tournaments.tournament_start(user=request.user, **data)
         return Response(tournament_view(tournament, Viewer.of(request.user)), status=201)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from games.rules.errors import InvalidPositionError
 from learning.core.machines.box_machine import BoxMachine
@@ -57,7 +58,7 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
         "move_number": box.move_number,
         "ply": box.ply,
         "slots": slots_view(cabinet, position),
-        "url": f"/machines/{box.machine_id}/boxes/{box.position}",
+        "url": box.get_absolute_url(),
     }
 
 
@@ -127,7 +128,7 @@ def drawings_view(machine: Machine) -> list[dict[str, Any]]:
             {
                 "box": key,
                 "move_number": cabinet.move_number(printed) + 1,
-                "url": f"/machines/{machine.pk}/boxes/{key}",
+                "url": reverse("box", args=[machine.pk, key]),
                 "drawings": [],
             },
         )

@@ -140,7 +140,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
             "position": draw.box.position,
             "board": list(game.pieces(printed)),
             "move_number": draw.box.move_number,
-            "url": f"/machines/{draw.machine_id}/boxes/{draw.box.position}",
+            "url": draw.box.get_absolute_url(),
         },
         "symmetry": {
             "name": placement.name,

@@ -206,7 +206,7 @@ def _entry_view(entry: TournamentEntry) -> dict[str, Any]:
         "opponent": entry.opponent or None,
         "machine": entry.machine_id,
         "side": entry.side,
-        "url": f"/machines/{entry.machine_id}" if entry.machine_id else None,
+        "url": entry.machine.get_absolute_url() if entry.machine else None,
     }
 
 

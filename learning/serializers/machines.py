@@ -187,7 +187,7 @@ class BoxSerializer(serializers.Serializer[Box]):
             "moves": [slot["moves"] for slot in slots_view(cabinet, position)],
             "draws": instance.visits,
             "symmetries": [symmetry.name for symmetry in stabiliser],
-            "url": f"/machines/{instance.machine_id}/boxes/{instance.position}",
+            "url": instance.get_absolute_url(),
         }
 
 

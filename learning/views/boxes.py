@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from games.answers import not_found, refused_json
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.selectors import (
@@ -23,7 +24,6 @@ from learning.selectors import boxes as selectors_boxes
 from learning.selectors import machines as selectors
 from learning.selectors import strength as selectors_strength
 from learning.selectors.strength import STRENGTH_OPPONENTS
-from learning.views.answers import not_found
 from learning.views.machines import _brief, lesson_line
 
 HISTORY_PAGE = 50
@@ -113,7 +113,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
-        return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+        return refused_json(error)
     number = min(number, machine.n_lessons)
     hidden = cause_hidden(Viewer.of(request.user))
     lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()
@@ -144,7 +144,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         view = selectors_boxes.explore_view(machine, asked)
     except BoxNotFoundError as error:
         if wants_json:
-            return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+            return refused_json(error)
         problem, view = str(error), selectors_boxes.explore_view(machine, start)
     if view["why"] and view["why"]["box"]:
         visits = selectors_strength.visit_probabilities(machine)

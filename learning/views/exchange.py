@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from games.answers import not_found
 from games.exceptions import PlayError
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS
@@ -18,7 +19,6 @@ from learning.forms.exchange import ImportForm, PrintForm
 from learning.models import Machine
 from learning.selectors import exchange as selectors_exchange
 from learning.services import machines as services
-from learning.views.answers import not_found
 
 CHOOSE = f"choose one under “{ImportForm.base_fields['preset'].label}”"
 """How another rule is had here."""

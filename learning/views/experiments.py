@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.identity import guest_seated, person_of_request
 from games.rules.registry import game_get
@@ -18,12 +19,11 @@ from learning.access import row_id
 from learning.core.experiments.base import Experiment, Unit
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.machines.presets import PRESETS
-from learning.exceptions import ExperimentNotFoundError, NotYourExperimentError
+from learning.exceptions import ExperimentNotFoundError
 from learning.forms.experiments import ExperimentForm
 from learning.models import ExperimentRun
 from learning.selectors import experiments as selectors
 from learning.services import experiments as services
-from learning.views.answers import not_found
 
 RESULTS_LISTED = 10
 
@@ -89,10 +89,8 @@ def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
         run = services.experiment_cancel(
             person=person_of_request(request), run_id=run_id, is_staff=request.user.is_staff
         )
-    except NotYourExperimentError as error:
-        return render(request, "403.html", {"reason": str(error)}, status=403)
-    except ExperimentNotFoundError as error:
-        return not_found(request, error)
+    except PlayError as error:
+        return refused(request, error, "experiments")
     return redirect(run)
 
 

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.selectors import (
@@ -29,7 +30,6 @@ from learning.selectors import runs as selectors_runs
 from learning.selectors import strength as selectors_strength
 from learning.selectors.experiments import experiments_about
 from learning.services import machines as services
-from learning.views.answers import not_found, refused
 from learning.views.values import machine_values_page
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from games.answers import not_found
 from games.rules.base import Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
@@ -16,7 +17,6 @@ from games.selectors import game_view, player_list
 from learning.access import is_master, machines_visible
 from learning.models import Machine
 from learning.selectors import machines as selectors
-from learning.views.answers import not_found
 from learning.views.lobby import houses_seen, rivals
 
 MOST_MACHINES = 200

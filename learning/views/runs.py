@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.registry import GAMES
@@ -23,7 +24,6 @@ from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.selectors.strength import STRENGTH_OPPONENTS_VALUES
 from learning.services import runs as services_runs
-from learning.views.answers import not_found, refused
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""

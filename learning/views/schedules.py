@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from learning.access import machine_for, machines_visible
@@ -29,7 +30,6 @@ from learning.selectors.schedules import (
 from learning.services import schedules as services_schedules
 from learning.services.runs import Stage
 from learning.services.schedules import Timing
-from learning.views.answers import not_found, refused
 
 
 @login_required

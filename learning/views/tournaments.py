@@ -12,19 +12,18 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.base import Game
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from learning.access import machines_visible
-from learning.exceptions import NotYourTournamentError, TournamentNotFoundError
 from learning.forms.machines import game_label
 from learning.forms.tournaments import TournamentForm
 from learning.models import JobStatus, Machine, Tournament
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
-from learning.views.answers import not_found
 
 PAGE = 30
 MACHINES_MOST = 100
@@ -84,7 +83,7 @@ def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
     try:
         return redirect(services.tournament_cancel(user=request.user, tournament_id=tournament_id))
     except PlayError as error:
-        return _refused(request, error)
+        return refused(request, error, "tournaments")
 
 
 @login_required
@@ -98,7 +97,7 @@ def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
             return redirect("tournaments")
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
-        return _refused(request, error)
+        return refused(request, error, "tournaments")
     context = {
         "title": f"Delete {tournament.name}?",
         "words": "Its standings and results will be lost. The machines lose nothing.",
@@ -106,13 +105,6 @@ def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
         "back": tournament.get_absolute_url(),
     }
     return render(request, "learning/ask.html", context)
-
-
-def _refused(request: HttpRequest, error: PlayError) -> HttpResponse:
-    if isinstance(error, TournamentNotFoundError):
-        return not_found(request, error)
-    assert isinstance(error, NotYourTournamentError)
-    return render(request, "403.html", {"reason": str(error)}, status=403)
 
 
 def _games(request: HttpRequest) -> list[Game[Any, Any]]:

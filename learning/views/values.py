@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from games.answers import not_found, refused_json
 from games.exceptions import PlayError
 from games.selectors import game_view
 from learning.access import is_master, machine_for, machines_visible
@@ -19,7 +20,6 @@ from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.selectors import values as selectors_values
 from learning.selectors.strength import machine_strength
-from learning.views.answers import not_found
 from learning.views.runs import CURVE_AGAINST
 
 
@@ -83,7 +83,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         view = selectors_values.position_values(machine, asked)
     except BoxNotFoundError as error:
         if request.headers.get("Accept", "").startswith("application/json"):
-            return JsonResponse({"detail": str(error), "code": error.code}, status=error.status)
+            return refused_json(error)
         problem, view = str(error), selectors_values.position_values(machine, start)
     context = {
         "machine": selectors.machine_brief(machine),

@@ -16,11 +16,12 @@ import numpy as np
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from learning.core.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson, wilson_bands
+from learning.core.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.training.batch import train_against_machine
 from learning.core.training.memory import Memory
+from learning.core.training.sampled import wilson
 from learning.core.training.tables import boxes_compile
 
 SHIPPED, DOCUMENTED = "hexapawn-rl-as-shipped", "hexapawn-rl"

@@ -16,13 +16,14 @@ from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
 from learning.core.experiments.gardner import GAMES_REFERENCE, is_perfect
-from learning.core.experiments.intervals import finite, median_interval, wilson, wilson_bands
+from learning.core.experiments.intervals import finite, median_interval, wilson_bands
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
+from learning.core.training.sampled import wilson
 from learning.core.training.strength import against_opponent, worst_case
 from learning.core.training.tables import BoxTable, boxes_compile
 

@@ -1,7 +1,7 @@
 """How sure a figure is: 95 % intervals that assume little.
 
-Sources: E. B. Wilson, "Probable inference, the law of succession, and statistical inference" (1927), for shares; W. J.
-Conover, "Practical nonparametric statistics", for the median by ranks.
+Shares have Wilson's (``training.sampled``). Source for the median by ranks: W. J. Conover, "Practical nonparametric
+statistics".
 """
 
 from __future__ import annotations
@@ -12,20 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Z = 1.959963984540054
+from learning.core.training.sampled import Z, wilson
 
 
 def finite(value: float | None) -> float:
     """A number that was kept as JSON, where ``None`` stands for "not yet": ``math.inf``."""
     return math.inf if value is None else value
-
-
-def wilson(k: float, n: int) -> tuple[float, float]:
-    """The interval of a share of which ``k`` in ``n`` were seen."""
-    p = k / n
-    centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    half = Z / (1 + Z * Z / n) * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def wilson_bands(shares: NDArray[np.float64], n: int) -> tuple[list[float], list[float]]:

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from learning.core.experiments.intervals import mean_interval, median_interval, wilson, wilson_bands
+from learning.core.experiments.intervals import mean_interval, median_interval, wilson_bands
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.base import Opponent
 from learning.core.training.batch import train
 from learning.core.training.memory import Memory
+from learning.core.training.sampled import wilson
 from learning.core.training.tables import BoxTable, boxes_compile
 
 TEACHERS: tuple[tuple[str, Opponent], ...] = (

@@ -30,13 +30,16 @@ class Sampled:
     loss_interval: tuple[float, float]
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of the chance behind so many successes in ``n`` tries, ``n`` at least 1."""
+def wilson(successes: float, n: int) -> tuple[float, float]:
+    """The 95 % interval of the chance behind so many successes in ``n`` tries, ``n`` at least 1.
+
+    A share times ``n`` may miss a whole number by a rounding.
+    """
     share, spread = successes / n, Z * Z / n
     middle = (share + spread / 2) / (1 + spread)
     half = Z / (1 + spread) * sqrt(share * (1 - share) / n + spread / (4 * n))
     # Where nothing or everything succeeded, one end is the share itself; rounding must not say otherwise.
-    return (middle - half if successes else 0.0), (middle + half if successes < n else 1.0)
+    return (max(0.0, middle - half) if successes else 0.0), (min(1.0, middle + half) if successes < n else 1.0)
 
 
 def sample(play: Callable[[], Result], n_games: int) -> Sampled:

@@ -9,11 +9,12 @@ import pytest
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.experiments.base import Experiment, Figure, ParameterError, Published, Result, Unit
-from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson
+from learning.core.experiments.intervals import mean_interval, median_interval, quantile
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.perfect import solve
+from learning.core.training.sampled import wilson
 
 SMALL = {
     "gardner": {"machines": 20},

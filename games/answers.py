@@ -1,0 +1,46 @@
+"""What pages, and JSON beside them, answer when something is refused. The API has an exception handler of its own."""
+
+from __future__ import annotations
+
+import math
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+
+from games.exceptions import PlayError
+
+
+def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
+    """What may not be seen is not there; anything else is said on a page that one can go on from."""
+    if error.status == 404:
+        return not_found(request, error)
+    if error.status == 403:
+        return render(request, "403.html", {"reason": str(error)}, status=403)
+    return sent_back(request, error, to)
+
+
+def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
+    """There is no such thing, or none for this visitor."""
+    return render(request, "404.html", {"reason": str(error)}, status=404)
+
+
+def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
+    """Say what went wrong on the page that the person can go on from."""
+    messages.error(request, str(error))
+    return redirect(to)
+
+
+def too_many(request: HttpRequest, wait_s: float, template: str = "429.html") -> HttpResponse:
+    """The page for who has to wait, with how long that is."""
+    seconds = math.ceil(wait_s)
+    number, unit = (seconds, "second") if seconds < 100 else (math.ceil(seconds / 60), "minute")
+    words = f"{number} {unit}{'' if number == 1 else 's'}"
+    response = render(request, template, {"wait": words}, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def refused_json(error: PlayError) -> JsonResponse:
+    """The refusal for a script or a program."""
+    return JsonResponse(error.told, status=error.status)
