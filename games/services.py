@@ -191,7 +191,6 @@ def room_create(
         game_get(game)
     except UnknownGameError as error:
         raise exceptions.MalformedError(f"game: {error}") from None
-    token = secrets.token_urlsafe(32)
     asked: dict[str, Any] = {
         "game": game,
         "opponent": opponent,
@@ -200,23 +199,37 @@ def room_create(
         "fresh": fresh,
     }
     if first or second:
-        if opponent or machine or takes_over:
-            raise exceptions.MalformedError("first, second: players by themselves need no opponent and no seat")
-        guest = None if person.user_id is not None else person.guest
-        asked |= {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
-        room = _room_open(person, **asked, first=first, second=second)
-        return Seated(room, None, token)
+        return _exhibition_open(person, asked | {"first": first, "second": second})
     if takes_over:
-        if opponent == HUMAN:
-            raise exceptions.MalformedError("takes_over: the opponent has to be a machine or another automated player")
-        player, named = player_find("takes_over", takes_over, game=game)
-        if not player.learns:
-            raise exceptions.MalformedError(f"takes_over: {takes_over!r} learns from nothing, so name a machine")
-        only = player.only_side(named)
+        only = _side_taken_over(asked)
         side = side if only is None else only
-    own_side = Side(secrets.randbelow(2)) if side is None else side
+    own_side, token = Side(secrets.randbelow(2)) if side is None else side, _token_new()
     room = _room_open(person, **asked, human_seats={own_side: _seat_of(person, token)})
     return Seated(room, own_side, token)
+
+
+def _exhibition_open(person: Person, asked: dict[str, Any]) -> Seated:
+    """Open a room in which two automated players meet, and the person hosts."""
+    if asked["opponent"] or asked["machine"] or asked["takes_over"]:
+        raise exceptions.MalformedError("first, second: players by themselves need no opponent and no seat")
+    token, guest = _token_new(), None if person.user_id is not None else person.guest
+    host: dict[str, Any] = {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
+    return Seated(_room_open(person, **asked, **host), None, token)
+
+
+def _side_taken_over(asked: dict[str, Any]) -> Side | None:
+    """The one side on which the machine plays whose seat is asked for; ``None`` if it plays either."""
+    if asked["opponent"] == HUMAN:
+        raise exceptions.MalformedError("takes_over: the opponent has to be a machine or another automated player")
+    player, named = player_find("takes_over", asked["takes_over"], game=asked["game"])
+    if not player.learns:
+        raise exceptions.MalformedError(f"takes_over: {asked['takes_over']!r} learns from nothing, so name a machine")
+    return player.only_side(named)
+
+
+def _token_new() -> str:
+    """A seat's token, shown once."""
+    return secrets.token_urlsafe(32)
 
 
 def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
@@ -296,7 +309,7 @@ def room_join(*, code: str, person: Person) -> Seated:
     free = next((seat for seat in seats if seat.is_free), None)
     if free is None:
         raise exceptions.RoomFullError
-    token = secrets.token_urlsafe(32)
+    token = _token_new()
     _seat_person(free, _seat_of(person, token))
     free.save()
     match.status = MatchStatus.PLAYING
