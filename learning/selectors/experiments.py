@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import QuerySet
 
-from learning.core.experiments.base import Experiment
+from games.rules.registry import game_get
+from learning.core.experiments.base import Experiment, Unit
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentNotFoundError
 from learning.models import ExperimentRun, JobStatus
@@ -101,3 +103,103 @@ def experiment_run_brief(run: ExperimentRun) -> dict[str, Any]:
 def experiment_run_view(run: ExperimentRun) -> dict[str, Any]:
     """A run with what came of it, if it is finished."""
     return {**experiment_run_brief(run), "result": run.result}
+
+
+def experiment_head(experiment: Experiment) -> dict[str, Any]:
+    """An experiment as a line of a list and as the head of its page."""
+    return {
+        "slug": experiment.slug,
+        "name": experiment.name,
+        "question": experiment.question,
+        "game": game_get(experiment.game).name,
+    }
+
+
+def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str, Any]:
+    """A run as a line of a list and as the head of its result."""
+    chosen = [(p.label, run.parameters[p.name]) for p in experiment.parameters if p.name in run.parameters]
+    return {
+        "id": run.pk,
+        "url": run.get_absolute_url(),
+        "seed": run.seed,
+        "settings": [f"{label}: {value:,}" for label, value in chosen],
+        "status": run.status,
+        "status_words": run.get_status_display(),
+        "percent": int(100 * run.progress),
+        "is_over": run.is_over,
+        "is_old": run.edition != experiment.edition,
+        "has_result": run.result is not None,
+        "error": run.error,
+        "when": run.finished_at or run.created_at,
+    }
+
+
+def experiment_figures(run: ExperimentRun | None) -> list[dict[str, Any]]:
+    """Headline figures in words, each with its interval and the published one."""
+    if run is None or run.result is None:
+        return []
+    return [
+        {
+            "label": figure["label"],
+            "value": _words(figure["unit"], figure["value"]),
+            "interval": _interval(figure),
+            "published": (figure["published"] or {}).get("words", ""),
+            "source": (figure["published"] or {}).get("source", ""),
+            "agrees": figure["agrees"],
+        }
+        for figure in run.result["figures"]
+    ]
+
+
+def _words(unit: str, value: float | None) -> str:
+    if value is None:
+        return "not yet"
+    if unit == Unit.SHARE:
+        return _share(value)
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def _interval(figure: dict[str, Any]) -> str:
+    if figure["low"] is None and figure["high"] is None:
+        return ""
+    low, high = (_words(figure["unit"], figure[edge]) for edge in ("low", "high"))
+    return f"{low} or more" if figure["high"] is None else f"{low} to {high}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}\u00a0%"
+
+
+def experiment_charts(run: ExperimentRun | None) -> list[dict[str, Any]]:
+    """The charts, each with the rows of its table."""
+    if run is None or run.result is None:
+        return []
+    return [{"chart": chart, "rows": _chart_rows(chart)} for chart in run.result["charts"]]
+
+
+def _chart_rows(chart: dict[str, Any]) -> list[tuple[int, list[str]]]:
+    columns = [
+        [
+            _share(value) if line["low"] is None else f"{_share(value)} ({_share(low)} to {_share(high)})"
+            for value, low, high in zip(
+                line["values"], line["low"] or line["values"], line["high"] or line["values"], strict=True
+            )
+        ]
+        for line in chart["lines"]
+    ]
+    return [(x, [column[row] for column in columns]) for row, x in enumerate(chart["xs"])]
+
+
+def experiment_rows(run: ExperimentRun) -> Iterator[list[Any]]:
+    """Everything that a run came to, with full precision: heads, a row for each figure, for each point of a chart."""
+    yield ["part", "line", "x", "value", "low", "high", "published", "source"]
+    result: dict[str, Any] = run.result or {"figures": [], "charts": []}
+    for figure in result["figures"]:
+        published = figure["published"] or {"words": "", "source": ""}
+        known = (figure["value"], figure["low"], figure["high"])
+        yield ["figure", figure["label"], "", *known, published["words"], published["source"]]
+    for chart in result["charts"]:
+        for line in chart["lines"]:
+            lows, highs = (line[edge] or [None] * len(chart["xs"]) for edge in ("low", "high"))
+            for x, *numbers in zip(chart["xs"], line["values"], lows, highs, strict=True):
+                yield [chart["slug"], line["name"], x, *numbers]

@@ -10,6 +10,7 @@ from django.db.models.functions import JSONObject
 
 from games.models import Room, Seat
 from games.rules.base import Side
+from learning.access import machines_visible
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.registry import HOUSE, Rule, house_machine
 from learning.core.machines.rule import BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
@@ -51,6 +52,11 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
     rooms = Room.objects.filter(matches__seats__user_id=user_id)
     return Machine.objects.filter(Q(owner_id=user_id) | Q(room__in=rooms, is_public=True)).order_by("-pk")
+
+
+def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:
+    """The machines of a game that a list may show to this user, in order of name."""
+    return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
 
 
 def machine_brief(machine: Machine) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from games.models import Match, Seat
-from games.selectors import reason_of
+from games.selectors import reason_of, role_of
 from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule
@@ -228,3 +228,42 @@ def match_sentence(match: Match, own_side: int | None) -> str:
     if own_side is None:
         return f"{match.room.game_rules.layout.role_names[match.winner]} won: {reason_of(match)}"
     return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"
+
+
+def match_line(match: Any) -> dict[str, Any]:
+    """A match as a line of the list of who has a seat in it, ``own_side`` (``games.selectors.match_list_of``)."""
+    others = [seat.name or "nobody yet" for seat in match.seats.all() if seat.side != match.own_side]
+    return {
+        "code": match.room.code,
+        "number": match.number,
+        "game_name": match.room.game_rules.name,
+        "opponent": others[0] if others else "",
+        "result_sentence": match_sentence(match, match.own_side),
+        "when": match.created_at,
+        "url": match.room.get_absolute_url(),
+    }
+
+
+def match_waiting(match: Match) -> dict[str, Any] | None:
+    """A room to join; ``None`` when somebody has taken its seat between two reads."""
+    free = next((seat for seat in match.seats.all() if seat.is_free), None)
+    host = next((seat for seat in match.seats.all() if not seat.is_free), None)
+    if free is None:
+        return None
+    return {
+        "code": match.room.code,
+        "game_name": match.room.game_rules.name,
+        "host_name": host.name if host else "nobody",
+        "free_role": role_of(match, free.side),
+        "age": match.created_at,
+    }
+
+
+def match_live(match: Match) -> dict[str, Any]:
+    """A match to watch."""
+    return {
+        "code": match.room.code,
+        "game_name": match.room.game_rules.name,
+        "names": [seat.name or "a free seat" for seat in match.seats.all()],
+        "ply": match.n_plies,
+    }

@@ -138,3 +138,22 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[di
         return {"name": machine.name}
 
     return [{**stage, **named(stage["opponent"])} for stage in stages]
+
+
+def schedule_line(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
+    """A schedule as a line of a list and as the head of its page, as this viewer may know it."""
+    named = opponents_named(schedule.stages, viewer)
+    return {
+        "id": schedule.pk,
+        "url": schedule.get_absolute_url(),
+        "machine": schedule.machine.name,
+        "owner": schedule.owner.get_username(),
+        "when": timing_sentence(schedule.task),
+        "opponents": [f"{stage['games']:,} games against {stage['name']}" for stage in named],
+        "paused": not schedule.task.enabled,
+        "next_at": schedule.next_at,
+        "fired": schedule.n_fired,
+        "last_at": schedule.last_at,
+        "last_run": schedule.last_run,
+        "note": schedule.note,
+    }

@@ -8,12 +8,16 @@ from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
 from games.players import GUEST, Viewer
+from games.rules.base import Game
+from games.rules.registry import GAMES
+from games.rules.romgon.rules import Romgon
 from games.selectors import HIDDEN
-from learning.access import may_see
+from learning.access import machines_visible, may_see
 from learning.core.tournaments.ratings import Rating, ratings
 from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
-from learning.models import JobStatus, Pairing, Tournament, TournamentEntry
+from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry
+from learning.selectors.machines import machine_list_seen
 
 RATINGS_CACHE_S = 24 * 3600
 STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
@@ -48,6 +52,18 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
     )
 
 
+def tournament_games(user: Any) -> list[Game[Any, Any]]:
+    """Games of which every pairing can be worked out, and Romgon: with additions where there are machines for it."""
+    played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
+    known = [game for game in GAMES.values() if game.enumerable or isinstance(game, Romgon)]
+    return [game for game in known if not game.added or game.slug in played]
+
+
+def tournament_machines(user: Any, game: str, limit: int = 100) -> list[Machine]:
+    """The machines that can be entered, the account's own first."""
+    return sorted(machine_list_seen(user, game, limit), key=lambda machine: machine.owner_id != user.pk)
+
+
 def results_of(tournament: Tournament) -> list[Result]:
     """The results of the pairings that are done, in their order; first and second are numbers of entries."""
     return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == JobStatus.FINISHED]
@@ -69,6 +85,26 @@ def tournament_brief(tournament: Tournament) -> dict[str, Any]:
         "owner": tournament.owner.get_username() if tournament.owner else None,
         "created_at": tournament.created_at.isoformat(),
         "finished_at": tournament.finished_at.isoformat() if tournament.finished_at else None,
+    }
+
+
+def tournament_line(tournament: Tournament) -> dict[str, Any]:
+    """A tournament as a line of a list and as the head of its page."""
+    return {
+        "id": tournament.pk,
+        "name": tournament.name,
+        "url": tournament.get_absolute_url(),
+        "game": tournament.game_rules.name,
+        "format": tournament.get_format_display(),
+        "status": tournament.status,
+        "status_words": tournament.get_status_display(),
+        "is_over": tournament.status != JobStatus.RUNNING,
+        "owner": tournament.owner.get_username() if tournament.owner else "",
+        "public": tournament.is_public,
+        "when": tournament.created_at,
+        "n_entries": getattr(tournament, "n_entries", None),
+        "n_pairings": getattr(tournament, "n_pairings", None),
+        "n_done": getattr(tournament, "n_done", None),
     }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -27,20 +25,7 @@ def account(request: HttpRequest) -> HttpResponse:
     assert request.user.pk is not None
     matches = match_list_of(viewer=Viewer.of(request.user), guest=None)[:ACCOUNT_MATCHES]
     context = {
-        "matches": [_own_match(match) for match in matches],
+        "matches": [selectors_matches.match_line(match) for match in matches],
         "machines": [_card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
     }
     return render(request, "games/account.html", context)
-
-
-def _own_match(match: Any) -> dict[str, Any]:
-    others = [seat.name or "nobody yet" for seat in match.seats.all() if seat.side != match.own_side]
-    return {
-        "code": match.room.code,
-        "number": match.number,
-        "game_name": match.room.game_rules.name,
-        "opponent": others[0] if others else "",
-        "result_sentence": selectors_matches.match_sentence(match, match.own_side),
-        "when": match.created_at,
-        "url": match.room.get_absolute_url(),
-    }

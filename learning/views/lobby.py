@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from games.models import Match
 from games.players import PLAYERS, Viewer
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES, family_games
@@ -18,13 +17,13 @@ from games.selectors import (
     match_list_live,
     match_list_waiting,
     opponent_list,
-    role_of,
 )
 from learning.access import is_seen
 from learning.core.opponents.registry import opponent_at
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors import strength as selectors_strength
+from learning.selectors.matches import match_live, match_waiting
 from learning.views.machines import _card_facts
 from learning.views.runs import CURVE_AGAINST
 
@@ -41,8 +40,8 @@ def lobby(request: HttpRequest) -> HttpResponse:
             {**game_view(game), "rivals": rivals(game, houses), "plain_only": _plain_only(game)} for game in families
         ],
         "opponents": opponent_list(families[0]),
-        "open_rooms": [room for match in match_list_waiting(viewer) if (room := _waiting(match))],
-        "live_rooms": [_live(match) for match in match_list_live(viewer)],
+        "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
+        "live_rooms": [match_live(match) for match in match_list_live(viewer)],
         "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
     }
     return render(request, "games/lobby.html", context)
@@ -69,34 +68,6 @@ def _plain_only(game: Game[Any, Any]) -> set[str]:
     """Who plays the usual game of a family, and not with every choice of additions."""
     variants = family_games(game.family)
     return {slug for slug, player in PLAYERS.items() if not all(player.plays(one) for one in variants)}
-
-
-def _names(match: Match) -> list[str]:
-    return [seat.name or "a free seat" for seat in match.seats.all()]
-
-
-def _waiting(match: Match) -> dict[str, Any] | None:
-    """A room to join; ``None`` when somebody has taken its seat between two reads."""
-    free = next((seat for seat in match.seats.all() if seat.is_free), None)
-    host = next((seat for seat in match.seats.all() if not seat.is_free), None)
-    if free is None:
-        return None
-    return {
-        "code": match.room.code,
-        "game_name": match.room.game_rules.name,
-        "host_name": host.name if host else "nobody",
-        "free_role": role_of(match, free.side),
-        "age": match.created_at,
-    }
-
-
-def _live(match: Match) -> dict[str, Any]:
-    return {
-        "code": match.room.code,
-        "game_name": match.room.game_rules.name,
-        "names": _names(match),
-        "ply": match.n_plies,
-    }
 
 
 def _card(machine: Machine) -> dict[str, Any]:

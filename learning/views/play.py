@@ -14,12 +14,10 @@ from games.rules.base import Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
-from learning.access import is_master, machines_visible
+from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.views.lobby import houses_seen, rivals
-
-MOST_MACHINES = 200
 
 
 @require_GET
@@ -31,7 +29,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("play", game_with(game.family, [one for one in request.GET.getlist("with") if one]).slug)
     except UnknownGameError as error:
         return not_found(request, error)
-    machines = list(machines_visible(request.user).filter(game=slug).order_by("name", "pk")[:MOST_MACHINES])
+    machines = selectors.machine_list_seen(request.user, slug)
     chosen = request.GET.get("machine", "")
     sides = [
         {

@@ -22,10 +22,9 @@ from learning.selectors import machines as selectors
 from learning.selectors.schedules import (
     crontab_text,
     next_runs,
-    opponents_named,
     schedule_for,
+    schedule_line,
     schedules_of,
-    timing_sentence,
 )
 from learning.services import schedules as services_schedules
 from learning.services.runs import Stage
@@ -38,7 +37,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     """An account's schedules, and the machines it could make one for."""
     assert request.user.pk is not None
     context = {
-        "schedules": [_line(schedule, request.user) for schedule in schedules_of(request.user)],
+        "schedules": [schedule_line(schedule, Viewer.of(request.user)) for schedule in schedules_of(request.user)],
         "machines": [
             {"name": machine.name, "url": reverse("schedule_new", args=[machine.pk])}
             for machine in selectors.machine_list_of(request.user.pk)
@@ -101,7 +100,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
             messages.success(request, "The schedule is changed.")
             return redirect(schedule)
     context = {
-        "schedule": {**_line(schedule, request.user), "next": next_runs(schedule)},
+        "schedule": {**schedule_line(schedule, Viewer.of(request.user)), "next": next_runs(schedule)},
         "machine": _brief(schedule.machine),
         "stages": stages,
         "timing": timing,
@@ -179,21 +178,3 @@ def _stages(chosen: list[dict[str, Any]]) -> list[Stage]:
 
 def _brief(machine: Machine) -> dict[str, Any]:
     return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url(), "learns": machine.learns}
-
-
-def _line(schedule: Schedule, user: Any) -> dict[str, Any]:
-    named = opponents_named(schedule.stages, Viewer.of(user))
-    return {
-        "id": schedule.pk,
-        "url": schedule.get_absolute_url(),
-        "machine": schedule.machine.name,
-        "owner": schedule.owner.get_username(),
-        "when": timing_sentence(schedule.task),
-        "opponents": [f"{stage['games']:,} games against {stage['name']}" for stage in named],
-        "paused": not schedule.task.enabled,
-        "next_at": schedule.next_at,
-        "fired": schedule.n_fired,
-        "last_at": schedule.last_at,
-        "last_run": schedule.last_run,
-        "note": schedule.note,
-    }

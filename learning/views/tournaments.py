@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
-from games.rules.base import Game
 from games.rules.registry import GAMES
-from games.rules.romgon.rules import Romgon
-from learning.access import machines_visible
 from learning.forms.machines import game_label
 from learning.forms.tournaments import TournamentForm
-from learning.models import JobStatus, Machine, Tournament
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
 
 PAGE = 30
-MACHINES_MOST = 100
 
 
 @require_GET
@@ -34,7 +26,11 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
     """Every tournament there is to see, newest first."""
     tournaments = selectors.tournaments_counted(selectors.tournaments_visible(request.user))
     page = Paginator(tournaments, PAGE).get_page(request.GET.get("page"))
-    return render(request, "learning/tournaments.html", {"page_obj": page, "tournaments": [_line(t) for t in page]})
+    return render(
+        request,
+        "learning/tournaments.html",
+        {"page_obj": page, "tournaments": [selectors.tournament_line(t) for t in page]},
+    )
 
 
 @login_required
@@ -42,9 +38,11 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
 def tournament_new(request: HttpRequest) -> HttpResponse:
     """Choose who takes part, and begin."""
     game = request.GET.get("game", "")
-    games = _games(request)
+    games = selectors.tournament_games(request.user)
     game = game if game in {known.slug for known in games} else games[0].slug
-    form = TournamentForm(request.POST or None, game=GAMES[game], machines=_machines(request, game))
+    form = TournamentForm(
+        request.POST or None, game=GAMES[game], machines=selectors.tournament_machines(request.user, game)
+    )
     if request.method == "POST" and form.is_valid():
         wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
         try:
@@ -68,7 +66,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     except PlayError as error:
         return not_found(request, error)
     context = {
-        "tournament": {**_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
+        "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
         "roles": tournament.game_rules.layout.role_names,
         "is_own": request.user.is_authenticated and (request.user.is_staff or tournament.owner_id == request.user.pk),
@@ -105,35 +103,3 @@ def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
         "back": tournament.get_absolute_url(),
     }
     return render(request, "learning/ask.html", context)
-
-
-def _games(request: HttpRequest) -> list[Game[Any, Any]]:
-    """Games of which every pairing can be worked out, and Romgon: with additions where there are machines for it."""
-    played = set(machines_visible(request.user).filter(side=None).values_list("game", flat=True).distinct())
-    known = [game for game in GAMES.values() if game.enumerable or isinstance(game, Romgon)]
-    return [game for game in known if not game.added or game.slug in played]
-
-
-def _machines(request: HttpRequest, game: str) -> list[Machine]:
-    """The machines that can be entered, the account's own first."""
-    machines = list(machines_visible(request.user).filter(game=game).order_by("name", "pk")[:MACHINES_MOST])
-    return sorted(machines, key=lambda machine: machine.owner_id != request.user.pk)
-
-
-def _line(tournament: Tournament) -> dict[str, Any]:
-    return {
-        "id": tournament.pk,
-        "name": tournament.name,
-        "url": reverse("tournament", args=[tournament.pk]),
-        "game": tournament.game_rules.name,
-        "format": tournament.get_format_display(),
-        "status": tournament.status,
-        "status_words": tournament.get_status_display(),
-        "is_over": tournament.status != JobStatus.RUNNING,
-        "owner": tournament.owner.get_username() if tournament.owner else "",
-        "public": tournament.is_public,
-        "when": tournament.created_at,
-        "n_entries": getattr(tournament, "n_entries", None),
-        "n_pairings": getattr(tournament, "n_pairings", None),
-        "n_done": getattr(tournament, "n_done", None),
-    }
