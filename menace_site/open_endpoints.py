@@ -2,7 +2,10 @@
 
 Django's own road crosses between loop and thread for each middleware, which costs more than such an answer takes, and
 shares its threads with everything else. Here a request crosses once. Views, and the addresses they have, are the same
-as in Django's list of addresses, so tests and other servers reach them there.
+as in Django's list of addresses, so tests and other servers reach them there, and so do all with ``AI_SHORT_ROAD=off``.
+
+Gain, as measured on two cores: about twice the answers a second, and live moves beside them at 47 to 139 ms (95th
+percentile) in place of 397 to 618 ms: docs/decisions/0074-one-limiter.md.
 """
 
 from __future__ import annotations

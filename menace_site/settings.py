@@ -296,7 +296,7 @@ THINKERS = env.int("THINKERS", default=1)
 
 # Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.
 AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
-# Whether advice is answered before Django's middleware (menace_site/open_endpoints.py).
+# Whether advice is answered before Django's middleware, about twice as often (menace_site/open_endpoints.py).
 AI_SHORT_ROAD = env.bool("AI_SHORT_ROAD", default=True)
 # Questions that a web process answers at once, deep searches aside. One is the fastest: they share an interpreter.
 AI_THREADS = env.int("AI_THREADS", default=1)
