@@ -105,10 +105,9 @@ def _lessons_view(
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
-        sentence = lesson_sentence(machine.name, result, deltas, learnt=pk in learnt)
-        view.append(
-            {"role": role, "machine": machine_brief(machine), "result": result.name.lower(), "sentence": sentence}
-        )
+        deed = _deed(deltas, learnt=pk in learnt)
+        told = lesson_told(machine.name, result.name.lower(), deed, changed=pk in learnt and bool(deltas))
+        view.append({"role": role, "machine": machine_brief(machine), **told})
     return view
 
 
@@ -202,21 +201,27 @@ def _result(match: Match, side: int) -> Result:
     return Result.WIN if match.winner == side else Result.LOSS
 
 
-def lesson_sentence(name: str, result: Result, deltas: Sequence[int], *, learnt: bool) -> str:
+def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> dict[str, str]:
+    """What a game was for a machine: its ``result``, the ``deed`` done to the machine, and both as one ``sentence``."""
+    ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
+    how = f": {deed[0].lower()}{deed[1:]}" if changed else f". {deed}"
+    return {"result": result, "sentence": f"{name} {ended}{how}", "deed": deed}
+
+
+def _deed(deltas: Sequence[int], *, learnt: bool) -> str:
     """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
-    ended = {Result.WIN: "won", Result.DRAW: "drew", Result.LOSS: "lost"}[result]
     if not learnt:
-        return f"{name} {ended}. It is frozen, so its beads stay as they are."
+        return "It is frozen, so its beads stay as they are."
     if not deltas:
-        return f"{name} {ended}. Its beads stay as they are."
+        return "Its beads stay as they are."
     if len(set(deltas)) > 1:
-        return f"{name} {ended}: beads go in or out of the boxes it opened, as the list tells."
+        return "Beads go in or out of the boxes it opened, as the list tells."
     where = "the box it opened" if len(deltas) == 1 else "each of these boxes"
     (delta,) = set(deltas)
     beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
     if delta > 0:
-        return f"{name} {ended}: it adds {beads} of the colour it played to {where}."
-    return f"{name} {ended}: it takes {beads} of the colour it played out of {where}."
+        return f"It adds {beads} of the colour it played to {where}."
+    return f"It takes {beads} of the colour it played out of {where}."
 
 
 def match_sentence(match: Match, own_side: int | None) -> str:

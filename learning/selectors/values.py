@@ -15,6 +15,7 @@ from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import machine_brief, machine_in
+from learning.selectors.matches import lesson_told
 from learning.storage.values import values_learner, values_most
 
 SHOWN = 8
@@ -123,14 +124,10 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], 
             result = "draw" if match.winner is None else "win" if match.winner == seat.side else "loss"
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.side for one in own)
-            lessons.append(
-                {
-                    "role": roles[seat.side],
-                    "machine": machine_brief(machine),
-                    "result": result,
-                    "sentence": _sentence(machine.name, result, n_changes, is_frozen=machine.pk not in learnt),
-                }
-            )
+            has_learnt = machine.pk in learnt
+            deed = _deed(n_changes, learnt=has_learnt)
+            told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
+            lessons.append({"role": roles[seat.side], "machine": machine_brief(machine), **told})
     game = match.room.game_rules
     return lessons, [
         {
@@ -145,14 +142,13 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], 
     ]
 
 
-def _sentence(name: str, result: str, n_changes: int, *, is_frozen: bool) -> str:
-    ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
-    if is_frozen:
-        return f"{name} {ended}. It is frozen, so its values stay as they are."
+def _deed(n_changes: int, *, learnt: bool) -> str:
+    if not learnt:
+        return "It is frozen, so its values stay as they are."
     if not n_changes:
-        return f"{name} {ended}. It made no move, so its values stay as they are."
+        return "It made no move, so its values stay as they are."
     moves = "its one move" if n_changes == 1 else f"each of its {n_changes} moves"
-    return f"{name} {ended}: the value of {moves} changes a little, that of the last one most."
+    return f"The value of {moves} changes a little, that of the last one most."
 
 
 def position_values(machine: Machine, text: str) -> dict[str, Any]:
