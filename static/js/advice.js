@@ -5,6 +5,7 @@
  */
 
 import { Board } from "./board.js";
+import { copyFrom } from "./copy.js";
 import { cellsOf, piecePicture } from "./diagram.js";
 import { html, pageData } from "./dom.js";
 import { percent } from "./words.js";
@@ -241,14 +242,7 @@ byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
 byId("question").addEventListener("input", reconsider);
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
-    const source = byId(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-    } catch {
-      // Without permission, or without https, the old way still works.
-      getSelection().selectAllChildren(source);
-      document.execCommand("copy");
-    }
+    await copyFrom(byId(button.dataset.copy));
     byId("copied").textContent = "Copied.";
   });
 }

@@ -21,6 +21,20 @@ export function html(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
+/**
+ * The element with this id; a page that has none is a mistake of ours, and says so.
+ *
+ * @template {Element} T
+ * @param {string} id
+ * @param {new () => T} kind what it has to be
+ * @returns {T}
+ */
+export function byId(id, kind = /** @type {any} */ (HTMLElement)) {
+  const element = document.getElementById(id);
+  if (!(element instanceof kind)) throw new Error(`This page has no ${kind.name} called ${id}`);
+  return element;
+}
+
 /** The value of a `json_script` block, or `fallback` where the page has none. */
 export function pageData(id, fallback = null) {
   const block = document.getElementById(id);

@@ -1,0 +1,142 @@
+/**
+ * The boxes of the machines at the board: which of them is open after the move that is seen, and its beads on the board.
+ *
+ * One box for each machine at the board: where only one sits, the first.
+ */
+
+import { beadPicture } from "./beads.js";
+import { asOnBoard, cellsOf } from "./diagram.js";
+import { byId, isStill } from "./dom.js";
+import { nameOf, sideName } from "./match_words.js";
+import { OpenBox } from "./openbox.js";
+import { sheet } from "./sheet.js";
+import { keepsValues } from "./values.js";
+import { percent } from "./words.js";
+
+/** Which elements of the page are the first box's, and which the second's. */
+const ENDS = ["", "-2"];
+
+/** The draws that led to the board after so many plies; `null` is now, which includes one that found no bead. */
+export const drawsBefore = (now, ply) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
+
+/**
+ * The draw that has just been made, or `null`: its bead is to roll. What a person plays from a box stands on the board
+ * already: it is shown, and not played again.
+ */
+export function freshDraw(now, before) {
+  const draws = drawsBefore(now, null);
+  const latest = draws.at(-1);
+  if (!latest || latest.by_hand) return null;
+  return now.number !== before?.number || draws.length > drawsBefore(before, null).length ? latest : null;
+}
+
+/** The beads of a box on the board; those of a piece that has moved or is gone since it was opened lead nowhere. */
+export function beadsOf(draw, pieces, layout) {
+  const then = asOnBoard(layout, draw.box.board, draw.symmetry);
+  const moves = draw.slots.flatMap((slot) => slot.moves.map((move) => ({ slot, cells: cellsOf(layout, move) })));
+  return moves
+    .filter(({ cells }) => cells.length < 2 || then[cells[0]] === pieces[cells[0]])
+    .map(({ slot, cells }) => ({
+      cells,
+      colour: slot.colour,
+      mark: slot.mark,
+      probability: slot.probability / slot.moves.length,
+    }));
+}
+
+export class MatchBoxes {
+  /**
+   * @param {object} viewer who looks: {role, layout}
+   * @param {Replay} replay which board is seen
+   */
+  constructor(viewer, replay) {
+    this.viewer = viewer;
+    this.replay = replay;
+    this.sheet = sheet(byId("box-sheet"), byId("box-handle"));
+    this.boxes = ENDS.map(
+      (end) =>
+        new OpenBox(viewer.layout, {
+          picture: byId(`matchbox${end}`),
+          caption: byId(`box-caption${end}`),
+          turn: byId(`turn-box${end}`),
+          odds: byId(`odds${end}`),
+          link: byId(`box-link${end}`),
+        }),
+    );
+    byId("to-now").addEventListener("click", () => replay.go(Infinity));
+  }
+
+  /** The box that belongs to the board that is seen, as the protocol tells its draw. */
+  shown(now) {
+    return drawsBefore(now, this.replay.ply).at(-1) ?? null;
+  }
+
+  /** Its beads, for the board that is seen. */
+  beads(now, pieces) {
+    const draw = this.shown(now);
+    return draw ? beadsOf(draw, pieces, this.viewer.layout) : [];
+  }
+
+  /** Shows the box of each machine at the board; `fresh` is the draw whose bead rolls; resolves when it lies there. */
+  show(now, fresh = null) {
+    const owners = now.seats.filter((seat) => seat.machine && !keepsValues(seat.machine));
+    const isPair = owners.length > 1;
+    byId("box-sheet").hidden = !owners.length;
+    byId("box-sheet").classList.toggle("two-boxes", isPair);
+    byId("box-of-2").hidden = !isPair;
+    byId("box-owner").hidden = !isPair;
+    const draw = this.shown(now);
+    this.#summary(now, draw);
+    this.#lookBack(now, draw);
+    return Promise.all(owners.slice(0, ENDS.length).map((seat, number) => this.#box(now, seat, number, fresh)));
+  }
+
+  /** Shows the box that was drawn from at this ply, beside the board after it. */
+  async visit(ply) {
+    await this.replay.go(ply + 1);
+    this.sheet.open();
+    byId("matchbox").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
+  }
+
+  #box(now, { role, machine }, number, fresh) {
+    byId(`box-owner${ENDS[number]}`).textContent = `${machine.name}, ${sideName(role, this.viewer)}`;
+    const box = this.boxes[number];
+    const own = drawsBefore(now, this.replay.ply)
+      .filter((draw) => draw.role === role)
+      .at(-1);
+    if (!own)
+      return box.close(`${machine.name} ${this.replay.board ? "had" : "has"} not opened a box yet.`, machine.name);
+    const changes = (now.learning.changes ?? []).filter((change) => change.ply === own.ply && change.role === role);
+    return box.show(own, {
+      title: nameOf(now, role, this.viewer),
+      brand: machine.name,
+      changes,
+      isNew: own === fresh,
+    });
+  }
+
+  #summary(now, draw) {
+    const out = draw?.slots[draw.slot];
+    const title = draw && nameOf(now, draw.role, this.viewer);
+    const words = !draw
+      ? ["The box is closed"]
+      : out
+        ? [
+            beadPicture(out, 28),
+            `${title} ${draw.by_hand ? "played" : "drew"} ${out.mark} (${percent(out.probability)})`,
+          ]
+        : [`${title} found no bead`];
+    byId("box-summary").replaceChildren(...words);
+  }
+
+  #lookBack(now, draw) {
+    const isLatest = !draw || draw === now.learning.draws.at(-1);
+    const last = now.moves[this.replay.at - 1];
+    const isForced = draw && isLatest && last?.role === draw.role && last.ply > draw.ply;
+    byId("look-back").hidden = isLatest && !isForced;
+    byId("look-back-words").textContent = isForced
+      ? "For its last move only one was left, so no box was opened. This is the box before."
+      : `You are looking back at move ${draw ? draw.ply + 1 : 1}.`;
+    byId("to-now").hidden = isLatest;
+  }
+}

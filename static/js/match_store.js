@@ -1,0 +1,56 @@
+/**
+ * What the server last said of a match: which frames count, in which order they are drawn, and who looks.
+ *
+ * Knows no page. A state is drawn when the one before it has been, and not at all when a newer one has come meanwhile.
+ */
+
+export class MatchStore {
+  /**
+   * @param {{role: string|null, isHost: boolean}} viewer who looks; brought up to date when the server says so
+   * @param {object} page what is to be done, each a function:
+   *   `draw(now, {before, isNews, isJoin})` may take its time; `drawn()` after each turn; `fail()` when it could not be drawn;
+   *   `rejoin()` when the state has to be asked for anew; `refuse(error)` with an error of the protocol
+   */
+  constructor(viewer, page) {
+    this.viewer = viewer;
+    this.page = page;
+    /** The newest state, whether drawn yet or not. */
+    this.state = null;
+    this.shown = null;
+    /** Settled when all that has come is drawn. */
+    this.busy = Promise.resolve();
+  }
+
+  /** Takes one frame of the protocol. */
+  receive({ type, data }) {
+    if (type === "joined") {
+      this.viewer.role = data.role;
+      this.viewer.isHost = data.host;
+      this.accept(data.state, { isJoin: true });
+    } else if (type === "state") {
+      // A new match may have swapped the sides, and only a new "joined" says which one is ours.
+      if (this.state && data.number !== this.state.number) this.page.rejoin();
+      else this.accept(data);
+    } else if (type === "error") this.page.refuse(data);
+  }
+
+  /** Takes a state, unless it is older than what is there; whoever joins again may hear the same one again. */
+  accept(next, { isJoin = false, isFirst = false } = {}) {
+    if (this.state && (next.version < this.state.version || (next.version === this.state.version && !isJoin))) return;
+    this.state = next;
+    this.busy = this.busy
+      .then(() => this.#draw(next, { isFirst, isJoin }))
+      .then(() => this.page.drawn())
+      .catch((error) => {
+        this.page.fail();
+        throw error;
+      });
+  }
+
+  #draw(now, { isFirst, isJoin }) {
+    if (now.version < this.state.version) return undefined; // a newer state is already waiting its turn
+    const before = this.shown;
+    this.shown = now;
+    return this.page.draw(now, { before, isNews: !isFirst && now.version !== before?.version, isJoin });
+  }
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { beadsOf, drawsBefore, freshDraw } from "../../static/js/match_boxes.js";
+
+const draw = (ply, more = {}) => ({ ply, role: "O", by_hand: false, ...more });
+const state = (draws, number = 1) => ({ number, learning: draws.length ? { draws } : null });
+
+test("a board of the past has the boxes that led to it", () => {
+  const now = state([draw(1), draw(3)]);
+  assert.deepEqual(drawsBefore(now, 3), [now.learning.draws[0]]);
+  assert.equal(drawsBefore(now, null).length, 2);
+  assert.deepEqual(drawsBefore(state([]), null), []);
+});
+
+test("a draw is fresh when it was not there before, or the match is another", () => {
+  const now = state([draw(1), draw(3)]);
+  assert.equal(freshDraw(now, state([draw(1)])).ply, 3);
+  assert.equal(freshDraw(now, now), null);
+  assert.equal(freshDraw(now, null).ply, 3);
+  assert.equal(freshDraw(now, state([draw(1), draw(3)], 0)).ply, 3);
+  assert.equal(freshDraw(state([]), null), null);
+});
+
+test("what a person plays from a box is not played again", () => {
+  assert.equal(freshDraw(state([draw(1, { by_hand: true })]), state([])), null);
+});
+
+test("beads that share a slot share its chance, and those of a piece that has moved lead nowhere", () => {
+  const layout = {
+    columns: 2,
+    rows: 1,
+    cells: [
+      { id: "a1", x: 0.5, y: 0.5 },
+      { id: "b1", x: 1.5, y: 0.5 },
+    ],
+  };
+  const opened = {
+    symmetry: { quarter_turns: 0, mirrored: false },
+    box: { board: ["X", null] },
+    slots: [{ colour: 0, mark: "A", probability: 0.5, moves: ["a1b1", "b1"] }],
+  };
+  const chances = (pieces) => beadsOf(opened, pieces, layout).map(({ cells, probability }) => [cells, probability]);
+  assert.deepEqual(chances(["X", null]), [
+    [[0, 1], 0.25],
+    [[1], 0.25],
+  ]);
+  assert.deepEqual(chances([null, "X"]), [[[1], 0.25]]);
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { logLines, nameOf, noticeWords, outcomeWords, statusWords } from "../../static/js/match_words.js";
+
+const layout = { roles: ["X", "O"], role_names: ["crosses", "noughts"] };
+const PLAYER = { role: "X", layout };
+const WATCHER = { role: null, layout };
+const NOW = {
+  status: "playing",
+  turn: "O",
+  thinking: false,
+  seats: [
+    { role: "X", name: "Ada" },
+    { role: "O", name: "MENACE" },
+  ],
+  moves: [],
+};
+const over = (outcome) => ({ ...NOW, status: "finished", turn: null, outcome });
+
+test("who looks is you, others have their name", () => {
+  assert.equal(nameOf(NOW, "X", PLAYER), "You");
+  assert.equal(nameOf(NOW, "X", WATCHER), "Ada");
+});
+
+test("for who watches, two of the same name are told apart by side", () => {
+  const twins = { ...NOW, seats: NOW.seats.map((seat) => ({ ...seat, name: "Guest" })) };
+  assert.equal(nameOf(twins, "X", WATCHER), "Guest (crosses)");
+  assert.equal(nameOf(twins, "O", PLAYER), "Guest");
+});
+
+test("how a match stands", () => {
+  assert.equal(statusWords({ ...NOW, turn: "X" }, PLAYER), "Your turn. You play crosses.");
+  assert.equal(statusWords(NOW, PLAYER), "MENACE (noughts) to move.");
+  assert.equal(statusWords({ ...NOW, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
+  assert.equal(statusWords({ ...NOW, status: "waiting" }, PLAYER), "Waiting for the other player.");
+  assert.equal(statusWords({ ...NOW, status: "waiting" }, WATCHER), "One seat is still free.");
+});
+
+test("how a match ended, for players and for who watches", () => {
+  const row = over({ winner: "O", termination: "three_in_a_row", reason: "three in a row" });
+  assert.equal(outcomeWords(row, PLAYER), "MENACE won: three in a row.");
+  assert.equal(outcomeWords(row, { role: "O", layout }), "You won: three in a row.");
+  assert.equal(outcomeWords(over({ winner: null, reason: "the board is full" }), PLAYER), "A draw: the board is full.");
+  const resigned = over({ winner: "O", termination: "resignation", reason: "resigned" });
+  assert.equal(outcomeWords(resigned, PLAYER), "MENACE won: you gave up.");
+  assert.equal(outcomeWords(resigned, WATCHER), "MENACE won: Ada gave up.");
+  const empty = over({ winner: "X", termination: "empty_box", reason: "empty" });
+  assert.equal(outcomeWords(empty, PLAYER), "You won: MENACE found no bead in its box and gave up.");
+});
+
+test("what the game says of a board", () => {
+  assert.equal(
+    noticeWords({ notices: { X: "Black is in check", O: "one move is left" } }),
+    "Black is in check. one move is left.",
+  );
+  assert.equal(noticeWords({ notices: {} }), "");
+});
+
+test("everything that happened, in order", () => {
+  const draw = {
+    ply: 1,
+    role: "O",
+    slot: 0,
+    slots: [
+      { mark: "A", beads: 3 },
+      { mark: "B", beads: 1 },
+    ],
+    box: { position: "X........" },
+  };
+  const now = {
+    ...over({ winner: "X", termination: "resignation", reason: "resigned" }),
+    moves: [
+      { ply: 0, role: "X", name: "top left" },
+      { ply: 1, role: "O", name: "centre" },
+    ],
+    learning: { draws: [draw], changes: [{ box: "X........", mark: "A", before: 3, after: 2 }] },
+  };
+  assert.deepEqual(logLines(now, [{ after: 1, words: "Connection lost (12:00:00)" }], PLAYER), [
+    "1. X top left",
+    "Connection lost (12:00:00)",
+    "MENACE opened box X........ and drew A: 3 of 4 beads",
+    "2. O centre",
+    "You won: MENACE gave up.",
+    "Box X........, bead A: 3 → 2",
+  ]);
+});
