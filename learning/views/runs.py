@@ -30,7 +30,7 @@ COMPARED_MOST = 6
 CURVE_AGAINST = {
     "random": "Random play",
     "win_block": "Win or block",
-    "medium": "Medium engine",
+    "medium": "The medium engine",
     "perfect": "Perfect play",
     "worst": "Its worst enemy",
 }

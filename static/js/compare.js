@@ -1,6 +1,6 @@
 /** Several machines' exact curves in one picture, with their table. */
 
-import { AGAINST, Curve, dash, share } from "./curve.js";
+import { Curve, chosenName, dash, share } from "./curve.js";
 import { html, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
@@ -32,7 +32,7 @@ if (curves.length) {
     }));
     curve.show(xs, lines, null, stretch.checked);
     document.getElementById("points").replaceChildren(
-      html("caption", {}, `${WORDS[result.value]} against ${AGAINST[opponent.value]}`),
+      html("caption", {}, `${WORDS[result.value]} against ${chosenName(opponent)}`),
       html(
         "thead",
         {},
@@ -70,7 +70,7 @@ if (curves.length) {
   document
     .getElementById("png")
     .addEventListener("click", () =>
-      curve.png("compare.png", `${WORDS[result.value]} against ${AGAINST[opponent.value]}`),
+      curve.png("compare.png", `${WORDS[result.value]} against ${chosenName(opponent)}`),
     );
   draw();
 }

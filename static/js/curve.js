@@ -12,16 +12,15 @@ const { uPlot } = window;
 
 export const RESULTS = ["win", "draw", "loss"];
 export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
-export const AGAINST = {
-  random: "random play",
-  win_block: "win or block",
-  medium: "the medium engine",
-  perfect: "perfect play",
-  worst: "its worst enemy",
-};
 const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
 const DOTTED = [1.5, 4.5];
 const Z = 1.959963984540054;
+
+/** The opponent that is chosen, as within a sentence. */
+export function chosenName(select) {
+  const [{ text }] = select.selectedOptions;
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
 
 /** The dash that tells the n-th line of a picture from the others. */
 export function dash(n) {

@@ -1,6 +1,6 @@
 /** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
 
-import { AGAINST, Curve, dash, RESULT_WORDS, RESULTS, sampled, share } from "./curve.js";
+import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, sampled, share } from "./curve.js";
 import { html, pageData } from "./dom.js";
 import { Socket } from "./socket.js";
 import { figure } from "./words.js";
@@ -137,7 +137,7 @@ function table(against) {
     html(
       "caption",
       {},
-      `${how() === "exact" ? "Exact" : "Tried out"} against ${AGAINST[against]}; in training: the games since the line above, with their 95 % interval`,
+      `${how() === "exact" ? "Exact" : "Tried out"} against ${chosenName(opponent)}; in training: the games since the line above, with their 95 % interval`,
     ),
     html(
       "thead",
@@ -189,7 +189,7 @@ stretch.addEventListener("change", draw);
 document
   .getElementById("png")
   .addEventListener("click", () =>
-    curve.png(`training-run-${run.id}.png`, `${title}, against ${AGAINST[opponent.value]}`),
+    curve.png(`training-run-${run.id}.png`, `${title}, against ${chosenName(opponent)}`),
   );
 document.getElementById("cancel").addEventListener("submit", () => {
   document.querySelector("#cancel button").disabled = true;
