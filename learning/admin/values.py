@@ -12,12 +12,10 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 
 from games.admin import BoardMedia, ReadOnly, board_html
-from games.rules.romgon.pieces import side_of
-from games.rules.romgon.rules import Position
 from learning.access import row_id
 from learning.admin.base import cause_link
 from learning.admin.machines import LATEST_CHANGES
-from learning.core.machines.q_learning import entry_read
+from learning.core.engines.registry import engine_of
 from learning.models import (
     Machine,
     Value,
@@ -94,9 +92,11 @@ class ValueAdmin(ReadOnly, admin.ModelAdmin):
     @admin.display(description="position")
     def board(self, entry: Value) -> str:
         """The board of the entry, drawn."""
-        board, move = entry_read(entry.key)
-        position = Position(board, side_of(board[move.origin]))
-        return board_html(entry.machine.game, entry.machine.game_rules.encode(position))
+        game = entry.machine.game_rules
+        engine = engine_of(game)
+        assert engine is not None, "a machine that keeps values plays it"
+        position, _ = engine.entry_read(entry.key)
+        return board_html(game.slug, game.encode(position))
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
     def latest_changes(self, entry: Value) -> str:

@@ -21,6 +21,7 @@ from learning.access import machine_for
 from learning.core.advice import any_game, romgon
 from learning.core.advice.live import advice
 from learning.core.advice.question import AdviceError
+from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BoxMachine
 from learning.exceptions import MachineNotFoundError, NoEngineError
@@ -92,11 +93,12 @@ def room_advice(code: str) -> dict[str, Any]:
         room = room_get(code)
         match = match_latest(room)
     game = room.game_rules
-    if not isinstance(game, Romgon):
+    engine = engine_of(game)
+    if engine is None:
         raise NoEngineError
     if match.is_over:
         raise MatchFinishedError
-    return advice(game, game.decode(match.position))
+    return advice(engine, game, game.decode(match.position))
 
 
 def machine_as_it_stands(machine: Machine, position: Any) -> BoxMachine:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import BytesIO
 
-from games.rules.romgon.rules import Romgon
 from learning.core.exchange.document import BoxData, MachineData, boxes_sorted
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import Format, format_get
@@ -51,7 +50,6 @@ def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
         ExchangeError: it has more values than a file that anybody can bring in holds, and not ``any_size`` will do.
     """
     game, rule = machine.game_rules, machine.rule
-    assert isinstance(game, Romgon), "such a rule fits no other game"
     assert isinstance(rule, QRule), "only a machine that keeps values has them"
     head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
     found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))

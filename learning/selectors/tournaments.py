@@ -10,9 +10,9 @@ from django.db.models import Count, Q, QuerySet
 from games.players import GUEST, Viewer
 from games.rules.base import Game
 from games.rules.registry import GAMES
-from games.rules.romgon.rules import Romgon
 from games.selectors import HIDDEN
 from learning.access import machines_visible, may_see
+from learning.core.engines.registry import engine_of
 from learning.core.tournaments.ratings import Rating, ratings
 from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
@@ -53,9 +53,9 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
 
 
 def tournament_games(user: Any) -> list[Game[Any, Any]]:
-    """Games of which every pairing can be worked out, and Romgon: with additions where there are machines for it."""
+    """Games of which every pairing can be worked out or played; with additions where there are machines for it."""
     played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
-    known = [game for game in GAMES.values() if game.enumerable or isinstance(game, Romgon)]
+    known = [game for game in GAMES.values() if game.enumerable or engine_of(game) is not None]
     return [game for game in known if not game.added or game.slug in played]
 
 

@@ -9,8 +9,9 @@ from django.conf import settings
 from django.db import connection
 
 from games.models import Match, Seat
+from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
-from learning.core.engines.romgon.answers import prospects
+from learning.core.engines.registry import engine_of
 from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
@@ -79,10 +80,12 @@ def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
 
 def _thought_view(match: Match, decision: Decision, position: Any, role: str) -> dict[str, Any]:
     """A decision with the values as they were: what it could have played, the best first."""
-    game: Any = match.room.game_rules
-    ahead = prospects(position.board, position.side, game.options)
+    game = match.room.game_rules
+    engine = engine_of(game)
+    assert engine is not None, "a machine that keeps values plays it"
+    ahead = engine.entries(game, position)
     candidates = [
-        Candidate(move, "", value, outlook) for (move, outlook), value in zip(ahead, decision.values, strict=True)
+        Candidate(move, key, value, outlook) for (move, key, outlook), value in zip(ahead, decision.values, strict=True)
     ]
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
     shown = order[:SHOWN] if decision.chosen in order[:SHOWN] else [*order[: SHOWN - 1], decision.chosen]
@@ -99,7 +102,7 @@ def _thought_view(match: Match, decision: Decision, position: Any, role: str) ->
     }
 
 
-def _candidate_view(game: Any, position: Any, one: Candidate) -> dict[str, Any]:
+def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> dict[str, Any]:
     return {
         "move": game.format_move(one.move),
         "name": game.tell_move(position, one.move),
@@ -157,7 +160,7 @@ def position_values(machine: Machine, text: str) -> dict[str, Any]:
     Raises:
         BoxNotFoundError: the text is no position of the game.
     """
-    game: Any = machine.game_rules
+    game = machine.game_rules
     try:
         position = game.decode(text)
     except InvalidPositionError as error:
@@ -168,7 +171,7 @@ def position_values(machine: Machine, text: str) -> dict[str, Any]:
     best = max(candidates, key=lambda one: one.total, default=None)
     return {
         "position": text,
-        "role": game.layout.roles[position.side],
+        "role": game.layout.roles[game.side_to_move(position)],
         "over": None if outcome is None else game.reasons[outcome.termination],
         "epsilon": machine.epsilon,
         "moves": [

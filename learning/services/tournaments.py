@@ -12,9 +12,9 @@ from games.quotas import quota_require
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.rules.romgon.rules import Romgon
 from learning import tasks
 from learning.access import machine_find, machine_for
+from learning.core.engines.registry import engine_of
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.seeds import SeedError, seed_checked, seed_or_random
 from learning.core.tournaments.meetings import round_robin, swiss_rounds_usual
@@ -71,7 +71,7 @@ def tournament_start(
         quota_require(user, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
     machines = _machines(user, entries)
     played = _game_of(machines.values(), entries, game)
-    if isinstance(played, Romgon) and games > MAX_LONG_GAMES:
+    if engine_of(played) is not None and games > MAX_LONG_GAMES:
         raise TournamentRefusedError(f"games: 1 to {MAX_LONG_GAMES:,} a pairing in {played.name}, not {games:,}.")
     tournament = Tournament.objects.create(
         owner=user,
@@ -165,7 +165,7 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
         game = game_get(games[0])
     except UnknownGameError as error:
         raise TournamentRefusedError(f"game: {error}") from None
-    if not isinstance(game, Romgon):
+    if engine_of(game) is None:  # one that an engine knows is played move by move, and never worked out
         try:
             graph_compile(game, reduced=True)
         except ValueError as error:

@@ -13,7 +13,6 @@ from functools import partial
 from django.conf import settings
 from django.db import connection
 
-from games.rules.romgon.rules import Romgon
 from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values, ValueStep
 from learning.core.training.q_episodes import QMemory, TouchedValue
 from learning.models import Lesson, Machine, RunStage, TrainingRun
@@ -98,7 +97,6 @@ def values_learner(machine: Machine, most: int | None = None) -> QLearner:
     If it is to learn, ``most`` is the number of entries that it may come to have.
     """
     game, rule = machine.game_rules, machine.rule
-    assert isinstance(game, Romgon), "such a rule fits no other game"
     assert isinstance(rule, QRule), "only a machine that keeps values has them"
     room = None if most is None else max(most - machine.n_values, 0)
     return QLearner(game, rule, Values(values_fetch(machine), room), machine.epsilon, learns=machine.learns)

@@ -19,9 +19,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from games.outages import ERRORS as DATABASE_ERRORS
-from games.rules.base import Side
-from games.rules.romgon.rules import Romgon
+from games.rules.base import Game, Side
 from learning import events
+from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import BoxRule
@@ -206,13 +206,13 @@ def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
     """
     tournament = pairing.tournament
     rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
-    if isinstance(game, Romgon):
+    if engine_of(game) is not None:
         return _long_games(pairing, game, rng, turn)
     first, second = (_player(tournament, entry) for entry in (pairing.first, pairing.second))
     return contest(game, first, second, tournament.n_games, rng)
 
 
-def _long_games(pairing: Pairing, game: Romgon, rng: RandomSource, turn: TurnEnd) -> Contest | None:
+def _long_games(pairing: Pairing, game: Game[Any, Any], rng: RandomSource, turn: TurnEnd) -> Contest | None:
     """As :func:`_games`, move by move: now and then they say how far they are, and some may have been played before."""
     first, second = (_values_player(entry) for entry in (pairing.first, pairing.second))
     said_at, before = time.monotonic(), NO_GAMES

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
 from games.rules.base import Side
-from learning.core.machines.q_learning import entry_key
+from learning.core.engines.romgon.entries import entry_key
 from learning.models import Machine, Value
 from learning.selectors.exchange import machine_export
 from learning.services.machines import machine_create

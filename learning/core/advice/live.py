@@ -1,29 +1,26 @@
-"""What the engine thinks of a position of a match: its five best actions, and who stands better by how much."""
+"""What the engine thinks of a position of a match: its best moves, and who stands better by how much."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from games.rules.base import Side
-from games.rules.romgon.rules import Position, Romgon
-from learning.core.engines.romgon.answers import LEVELS, ranking
+from games.rules.base import Game, Side
+from learning.core.engines.base import Engine
 
-DEPTH = LEVELS["hard"].depth
-"""Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
 WIN = 1_000_000
-"""A win is worth this less the number of actions until then."""
+"""A win is worth this less the number of moves until then, by every engine."""
 LEAST_WIN = WIN - 1000
 SCALE = 40
 """So much better fills about three quarters of the bar."""
 
 
-def advice(game: Romgon, position: Position) -> dict[str, Any]:
-    """The five best actions for the side to move, best first; the position is not terminal."""
-    side, roles, cells = position.side, game.layout.roles, game.layout.cells
-    best, depth = ranking(position.board, side, game.options, depth=DEPTH)
+def advice(engine: Engine[Any], game: Game[Any, Any], position: Any) -> dict[str, Any]:
+    """The best moves for the side to move, best first; the position is not terminal."""
+    side, roles = game.side_to_move(position), game.layout.roles
+    best, depth = engine.best(game, position)
     return {
-        "ply": position.ply,
+        "ply": game.ply(position),
         "role": roles[side],
         "depth": depth,
         "value": best[0].value,
@@ -33,7 +30,7 @@ def advice(game: Romgon, position: Position) -> dict[str, Any]:
             {
                 "move": game.format_move(candidate.move),
                 "name": game.tell_move(position, candidate.move),
-                "path": [cells[cell].id for cell in game.path(candidate.move)],
+                "path": game.path_ids(candidate.move),
                 "value": candidate.value,
                 "words": value_words(candidate.value, side, roles),
             }

@@ -13,7 +13,8 @@ from games.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, 
 from games.rules.romgon.pieces import BLACK, RHOMBUS, TYPE_NAMES, WHITE, Board, Piece, board_of, kind_of
 from games.rules.romgon.rules import Position, board_outcome
 from learning.core.advice.question import AdviceError, read_flip_mode, read_level, read_side, require
-from learning.core.engines.romgon.answers import LEVELS, Candidate, answer, terms
+from learning.core.engines.base import Candidate
+from learning.core.engines.romgon.answers import LEVELS, answer, terms
 from learning.core.machines import q_learning as values
 from learning.core.machines.q_learning import Chosen, QLearner
 

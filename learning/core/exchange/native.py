@@ -11,7 +11,6 @@ from typing import Any
 from games.rules.base import Game, Side
 from games.rules.errors import InvalidPositionError, UnknownGameError
 from games.rules.registry import game_get
-from games.rules.romgon.rules import Romgon
 from learning.core.exchange import json_text
 from learning.core.exchange.document import (
     MAX_COUNT,
@@ -120,7 +119,6 @@ def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
     }
     if isinstance(rule, BoxRule):
         return _boxes_machine(fields, game, rule, head)
-    assert isinstance(game, Romgon), "no other game fits such a rule"
     return _values_machine(fields, game, rule, head, any_size=wanted.any_size)
 
 
@@ -138,7 +136,7 @@ def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: BoxRule, 
 
 
 def _values_machine(
-    fields: dict[str, Any], game: Romgon, rule: QRule, head: dict[str, Any], *, any_size: bool
+    fields: dict[str, Any], game: Game[Any, Any], rule: QRule, head: dict[str, Any], *, any_size: bool
 ) -> ValuesData:
     for name in ("side", "boxes"):
         if fields.get(name) is not None:

@@ -6,30 +6,16 @@ Numbers are written so that reading gives the very same ones, bit for bit.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from games.rules.romgon.moves import Move, Options
-from games.rules.romgon.pieces import (
-    FLIPPED_BIT,
-    GOALS,
-    START,
-    TYPE_BITS,
-    WHITE_BIT,
-    Board,
-    rhombus_cell,
-    rotation_of,
-    side_of,
-)
-from games.rules.romgon.rules import Romgon
-from learning.core.engines.romgon.answers import legal
+from games.rules.base import Game
+from learning.core.engines.registry import engine_of
 from learning.core.exchange import json_text
 from learning.core.exchange.document import whole_number, words
 from learning.core.exchange.errors import ExchangeError, shown
-from learning.core.machines.q_learning import QRule, entry_read
+from learning.core.machines.q_learning import QRule
 
 MAX_VALUES = 20_000
 """So many entries fit into the largest file that is read, whatever they are."""
@@ -51,7 +37,7 @@ class ValueData:
 class ValuesData:
     """Everything a machine that keeps values is, its past apart."""
 
-    game: Romgon
+    game: Game[Any, Any]
     rule: QRule
     epsilon: float
     name: str
@@ -83,7 +69,7 @@ def epsilon_read(fields: dict[str, Any], rule: QRule) -> float:
     return epsilon
 
 
-def values_read(value: object, game: Romgon, *, any_size: bool = False) -> tuple[ValueData, ...]:
+def values_read(value: object, game: Game[Any, Any], *, any_size: bool = False) -> tuple[ValueData, ...]:
     """The entries, by key.
 
     Raises:
@@ -101,17 +87,19 @@ def values_read(value: object, game: Romgon, *, any_size: bool = False) -> tuple
     return tuple(found[key] for key in sorted(found))
 
 
-def _value(game: Romgon, item: object, where: str) -> ValueData:
+def _value(game: Game[Any, Any], item: object, where: str) -> ValueData:
     fields = json_text.members(item, where)
     odd = fields.keys() - {"key", "value", "visits"}
     if odd:
         raise ExchangeError(where, f"has a field {shown(min(odd))}; fields of an entry are key, value, visits")
     key = words(json_text.need(fields, "key", where), f"{where}.key", longest=MAX_KEY)
+    engine = engine_of(game)
+    assert engine is not None, "the rule fits the game"
     try:
-        board, move = entry_read(key)
+        position, move = engine.entry_read(key)
     except ValueError as error:
         raise ExchangeError(f"{where}.key", f"{shown(key)} is no key: {error}") from None
-    problem = _problem(board, move, game.options)
+    problem = engine.entry_problem(game, position, move)
     if problem:
         raise ExchangeError(f"{where}.key", f"{problem}: {shown(key)}")
     number = _number(json_text.need(fields, "value", where), f"{where}.value")
@@ -130,27 +118,3 @@ def _number(value: object, where: str) -> float:
     if not isfinite(number):
         raise ExchangeError(where, "must be a number that is finite")
     return number
-
-
-def _army(board: Board) -> Mapping[int, int]:
-    """How many pieces of each type and colour stand on a board."""
-    return Counter(code & (TYPE_BITS | WHITE_BIT) for code in board if code)
-
-
-_START_ARMY = _army(START)
-
-
-def _problem(board: Board, move: Move, options: Options) -> str:
-    """Why no machine can have chosen this action on this board; nothing if it can."""
-    army = _army(board)
-    if any(n > _START_ARMY[piece] for piece, n in army.items()):
-        return "a side has more pieces of a type than a game begins with"
-    if any(code & FLIPPED_BIT for code in board) and not options.flip:
-        return "pieces flip in games with flips only"
-    if any(rotation_of(code) for code in board) and not options.turn:
-        return "pieces turn in games with turning pieces only"
-    if any(rhombus_cell(board, side) in (None, goal) for side, goal in GOALS.items()):
-        return "the game is over, so there is nothing to choose"
-    if not board[move.origin] or move not in legal(board, side_of(board[move.origin]), options):
-        return "the action is not legal on this board"
-    return ""

@@ -1,4 +1,6 @@
-"""A tabular Q-learner for Romgon, readable: its rule, its key, how it chooses and how it learns.
+"""A tabular Q-learner, readable: its rule, how it chooses and how it learns.
+
+It plays games that an engine knows, which says how each move looks from afar and what its entry is called.
 
 It keeps one number for an action on a board, the *value*; numbers that it does not have yet are 0. It plays either
 side, so one table serves both. Live matches and training use it as it stands. Source: C. Watkins, "Learning from
@@ -7,7 +9,6 @@ delayed rewards" (1989); the constants, the key and the order of learning are th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from math import isfinite
@@ -15,11 +16,7 @@ from typing import Any, ClassVar
 
 from games.rules.base import Game
 from games.rules.player import Random
-from games.rules.romgon.geometry import CELL, IDS, N_CELLS
-from games.rules.romgon.moves import KEPT, Move
-from games.rules.romgon.pieces import CODES, FLIPPED_BIT, TYPE_NAMES, WHITE_BIT, Board, kind_of, rotation_of
-from games.rules.romgon.rules import Position, Romgon
-from learning.core.engines.romgon.answers import legal, prospects
+from learning.core.engines.registry import engine_of
 from learning.core.machines.box_machine import Result
 from learning.core.machines.rule import RuleError
 
@@ -58,7 +55,7 @@ class QRule:
     @classmethod
     def fits(cls, game: Game[Any, Any]) -> bool:
         """Whether a machine with such a rule can play the game."""
-        return isinstance(game, Romgon)
+        return engine_of(game) is not None
 
     def decayed(self, epsilon: float) -> float:
         """The chance of exploring after one more game was learnt from."""
@@ -90,62 +87,6 @@ def _is_finite(number: float) -> bool:
         return isfinite(number)
     except OverflowError:  # a whole number of hundreds of digits
         return False
-
-
-def pieces_key(board: Board) -> str:
-    """The pieces of a board as the key of an entry has them, such as ``0-0:swU|0-5:sbU``.
-
-    In games with turning pieces a rotation follows where it is not 0: ``1-0:twU@2``.
-    """
-    return "|".join(f"{IDS[cell]}:{_ITEM[code]}" for cell, code in enumerate(board) if code)
-
-
-def _item(code: int) -> str:
-    letters = TYPE_NAMES[kind_of(code)][0] + ("w" if code & WHITE_BIT else "b") + ("F" if code & FLIPPED_BIT else "U")
-    return letters + (f"@{rotation_of(code)}" if rotation_of(code) else "")
-
-
-_ITEM = {code: _item(code) for code in range(1, 256) if 0 < kind_of(code) < len(TYPE_NAMES)}
-
-
-def action_key(move: Move | None) -> str:
-    """The action as the key of an entry has it, ``0-0-1-1``; ``start`` without one. A turn adds ``@`` and where to."""
-    if move is None:
-        return "start"
-    return f"{IDS[move.origin]}-{IDS[move.target]}" + ("" if move.turn == KEPT else f"@{move.turn}")
-
-
-def entry_key(board: Board, move: Move | None) -> str:
-    """The key of the entry for an action on a board."""
-    return f"{action_key(move)}#{pieces_key(board)}"
-
-
-_CODE = {_item(code): code for code in CODES}
-_ACTION = re.compile(r"(\d-\d)-(\d-\d)(?:@(\d))?", re.ASCII)
-
-
-def entry_read(key: str) -> tuple[Board, Move]:
-    """The board and the action that a key is made of: the other way round of :func:`entry_key`.
-
-    Raises:
-        ValueError: it is no key, or not written as keys are.
-    """
-    action, _, pieces = key.partition("#")
-    found = _ACTION.fullmatch(action)
-    if found is None:
-        raise ValueError("a key begins with an action such as 0-0-1-1, and # after it")
-    origin, target, turn = found.groups()
-    board = bytearray(N_CELLS)
-    try:
-        move = Move(CELL[origin], CELL[target], KEPT if turn is None else int(turn))
-        for item in pieces.split("|"):
-            cell, _, piece = item.partition(":")
-            board[CELL[cell]] = _CODE[piece]
-    except KeyError as error:
-        raise ValueError(f"{ascii(error.args[0])[:20]} is no hex and no piece") from None
-    if entry_key(Board(bytes(board)), move) != key:
-        raise ValueError("pieces stand in the order of the hexes, each once, and a rotation of 0 is left out")
-    return Board(bytes(board)), move
 
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]
@@ -207,7 +148,7 @@ class Values:
 class Candidate:
     """A legal action as the machine sees it; it prefers the greatest ``total``."""
 
-    move: Move
+    move: Any
     key: str
     value: float
     """What it has learnt of the action here, Q."""
@@ -237,7 +178,7 @@ class Chosen:
     explored: bool
 
     @property
-    def move(self) -> Move:
+    def move(self) -> Any:
         """The action."""
         return self.candidates[self.index].move
 
@@ -273,29 +214,34 @@ class QLearner:
     """
 
     def __init__(
-        self, game: Romgon, rule: QRule, values: Values, epsilon: float | None = None, *, learns: bool = True
+        self,
+        game: Game[Any, Any],
+        rule: QRule,
+        values: Values,
+        epsilon: float | None = None,
+        *,
+        learns: bool = True,
     ) -> None:
+        engine = engine_of(game)
+        assert engine is not None, "such a rule fits no other game"
         self.game = game
+        self.engine = engine
         self.rule = rule
         self.values = values
         self.epsilon = rule.epsilon if epsilon is None else epsilon
         self.learns = learns
 
-    def candidates(self, position: Position) -> tuple[Candidate, ...]:
-        """Every legal action of a position that is not terminal, in canonical order."""
-        pieces = pieces_key(position.board)
-        ahead = prospects(position.board, position.side, self.game.options)
-        keys = [f"{action_key(move)}#{pieces}" for move, _ in ahead]
-        self.values.need(keys)
-        return tuple(Candidate(move, key, self.values[key], e) for (move, e), key in zip(ahead, keys, strict=True))
+    def candidates(self, position: Any) -> tuple[Candidate, ...]:
+        """Every legal move of a position that is not terminal, in canonical order."""
+        entries = self.engine.entries(self.game, position)
+        self.values.need(key for _, key, _ in entries)
+        return tuple(Candidate(move, key, self.values[key], outlook) for move, key, outlook in entries)
 
-    def keys(self, position: Position) -> tuple[str, ...]:
-        """The keys of every legal action, in canonical order; nothing is read."""
-        pieces = pieces_key(position.board)
-        actions = legal(position.board, position.side, self.game.options)
-        return tuple(f"{action_key(move)}#{pieces}" for move in actions)
+    def keys(self, position: Any) -> tuple[str, ...]:
+        """The keys of every legal move, in canonical order; nothing is read."""
+        return self.engine.keys(self.game, position)
 
-    def choose(self, position: Position, rng: Random) -> Chosen:
+    def choose(self, position: Any, rng: Random) -> Chosen:
         """What to play: with chance ε anything, each equally likely, else the greatest Q + E/100, ties canonically.
 
         Takes one random word, two where it explores.
@@ -305,12 +251,12 @@ class QLearner:
             return Chosen(candidates, rng.below(len(candidates)), explored=True)
         return _best(candidates)
 
-    def best(self, position: Position) -> Chosen | None:
+    def best(self, position: Any) -> Chosen | None:
         """What it thinks best, ties canonically; ``None`` where there is no legal action."""
         candidates = self.candidates(position)
         return _best(candidates) if candidates else None
 
-    def follow(self, position: Position, move: Move) -> Chosen:
+    def follow(self, position: Any, move: Any) -> Chosen:
         """What the machine remembers of a move that somebody else has made for it."""
         candidates = self.candidates(position)
         return Chosen(candidates, [one.move for one in candidates].index(move), explored=False)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from games.rules.base import Game
-from learning.core.engines.romgon.answers import LEVELS as ENGINE_LEVELS
+from learning.core.engines.registry import LEVELS as ENGINE_LEVELS
 from learning.core.opponents.base import Opponent, UniformOpponent
 from learning.core.opponents.engine import EngineOpponent
 from learning.core.opponents.perfect import PerfectFastOpponent, PerfectOpponent
@@ -32,6 +32,11 @@ def opponent_at(level: str, game: Game[Any, Any]) -> Opponent | None:
     """Who plays a game at a level of difficulty; ``None`` if nobody does."""
     candidates = (ENGINES.get(level), LEVELS.get(level))
     return next((one for one in candidates if one is not None and one.plays(game)), None)
+
+
+def opponent_usual(game: Game[Any, Any]) -> Opponent:
+    """Who plays a game with somebody who just wants to play: a middling opponent, or where none is, the weakest."""
+    return opponent_at("medium", game) or LEVELS["easy"]
 
 
 def opponents_offered(game: Game[Any, Any]) -> list[Opponent]:

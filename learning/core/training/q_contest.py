@@ -1,4 +1,4 @@
-"""Games of Romgon between players that learn nothing: machines that keep values, as they were, and fixed opponents.
+"""Games between players that learn nothing: machines that keep values, as they were, and fixed opponents.
 
 Its positions cannot be listed, so nothing stands beside these games that would be exact.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.player import Random
-from games.rules.romgon.rules import Romgon
 from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values
 from learning.core.opponents.base import Opponent
 from learning.core.training.contest import Contest
@@ -32,7 +32,7 @@ NO_GAMES = Contest(0, 0, 0, None)
 
 
 def contest_played(
-    game: Romgon,
+    game: Game[Any, Any],
     first: QPlayer,
     second: QPlayer,
     n_games: int,
@@ -55,7 +55,7 @@ def contest_played(
     return so_far
 
 
-def _mover(game: Romgon, player: QPlayer) -> Mover:
+def _mover(game: Game[Any, Any], player: QPlayer) -> Mover:
     if isinstance(player, Opponent):
         return mover_of(game, player)
     learner = QLearner(game, player.rule, Values(player.fetch), player.epsilon, learns=False)

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.player import Random
-from games.rules.romgon.rules import Romgon
 from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Decision, Fetch, QLearner, QRule, Values
 from learning.core.opponents.base import Opponent
@@ -40,7 +39,7 @@ class QMemory:
     machine: QLearner
 
     @classmethod
-    def load(cls, game: Romgon, rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
+    def load(cls, game: Game[Any, Any], rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
         """The memory behind ``fetch``, none of it read yet."""
         return cls(QLearner(game, rule, Values(fetch), epsilon))
 
@@ -103,15 +102,15 @@ def train_values(
     return tally
 
 
-def game_played(game: Romgon, movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:
+def game_played(game: Game[Any, Any], movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:
     """One game from the start; what it was for each side."""
     position = game.initial_position()
     while (outcome := game.outcome(position)) is None:
-        position = game.apply(position, movers[position.side](position, rng))
+        position = game.apply(position, movers[game.side_to_move(position)](position, rng))
     return {side: Result.of(outcome, side) for side in Side}
 
 
-def mover_of(game: Romgon, opponent: Opponent) -> Mover:
+def mover_of(game: Game[Any, Any], opponent: Opponent) -> Mover:
     """A fixed opponent as it moves."""
     return lambda position, rng: opponent.choose(game, position, rng)
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from learning.admin import values as pages
-from learning.core.machines.q_learning import action_key
+from learning.core.engines.romgon.entries import action_key
 from learning.models import Lesson, Machine, Value
 from learning.selectors import strength as selectors_strength
 from learning.services.machines import machine_create

@@ -11,7 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from learning.api.ai_schema import START_BOARD
-from learning.core.machines.q_learning import OUTLOOK, action_key, entry_key
+from learning.core.engines.romgon.entries import action_key, entry_key
+from learning.core.machines.q_learning import OUTLOOK
 from learning.models import Decision, Lesson, Machine, Value
 from learning.services.machines import machine_create
 from tests.factories import api_with, house, user

@@ -10,11 +10,12 @@ from games.rules.romgon.moves import Move, Options, after
 from games.rules.romgon.pieces import WHITE, Piece, board_of
 from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.romgon.answers import prospects
+from learning.core.engines.romgon.entries import entry_key
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import PRESETS, Q_PRESETS, presets_of
-from learning.core.machines.q_learning import Decision, QLearner, QRule, Values, entry_key
+from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, RuleError
 from learning.core.opponents.registry import OPPONENTS

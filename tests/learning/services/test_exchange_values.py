@@ -16,14 +16,14 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from games.services import room_create
-from learning.core.exchange import values as file_values
+from learning.core.engines.romgon.entries import entry_key, entry_problem, entry_read
 from learning.core.exchange.document import Wanted
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.native import dump_values
 from learning.core.exchange.registry import FORMATS, MAX_BYTES, machine_read
 from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QRule, entry_key, entry_read
+from learning.core.machines.q_learning import QRule
 from learning.exceptions import MachineFileError
 from learning.models import Machine, Value
 from learning.selectors.exchange import machine_export
@@ -89,7 +89,7 @@ class TestKeys:
             for move in moves:
                 key = entry_key(position.board, move)
                 assert entry_read(key) == (position.board, move)
-                assert file_values._problem(position.board, move, game.options) == ""
+                assert entry_problem(position.board, move, game.options) == ""
                 n_keys += 1
             position = game.apply(position, moves[rng.below(len(moves))])
         assert n_keys > 200

@@ -17,8 +17,9 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from games.rules.romgon.rules import Romgon
 from learning import tasks
+from learning.core.engines.romgon.entries import entry_key
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QLearner, QRule, Values, entry_key
+from learning.core.machines.q_learning import QLearner, QRule, Values
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import Contest
 from learning.core.training.q_contest import FrozenValues, contest_played

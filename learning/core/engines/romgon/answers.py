@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +19,12 @@ from games.rules.player import Random
 from games.rules.romgon.moves import CORE, Move, Options
 from games.rules.romgon.pieces import Board
 from games.rules.romgon.rules import Position, Romgon
+from learning.core.engines.base import Candidate, Level
 from learning.core.engines.romgon import boards, search
 from learning.core.engines.romgon.boards import MAX_ACTIONS
 from learning.core.engines.romgon.evaluation import Terms
 
 N_CANDIDATES = 5
-
-
-class Candidate(NamedTuple):
-    """An action and what it is worth to whoever asked."""
-
-    move: Move
-    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +37,6 @@ class Answer:
     """The best five, best first, ties in canonical order."""
     depth: int
     """How deep it looked: less than the level's depth if the time ran out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """How well the engine plays."""
-
-    slug: str
-    name: str
-    summary: str
-    depth: int
-    random_tenths: int = 0
-    """In how many of ten moves it plays anything."""
-    plain: bool = False
-    """Whether it looks at material and advancement alone."""
-    time_limit_s: float | None = None
 
 
 LEVELS: dict[str, Level] = {

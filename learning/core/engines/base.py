@@ -1,0 +1,86 @@
+"""What an engine is: a search that knows the games of one family, and what the rest of the house asks of it.
+
+It plays at levels, says which moves it likes best and by how much, and tells a machine that keeps values what its
+entries are called and how each move looks from afar.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from games.rules.base import Game
+from games.rules.player import Random
+
+GameT = TypeVar("GameT", bound=Game[Any, Any])
+
+
+class Candidate(NamedTuple):
+    """A move and what it is worth to whoever asked."""
+
+    move: Any
+    value: float
+
+
+class Entry(NamedTuple):
+    """A move as a machine that keeps values has it: its key, and the static value after it for whoever moves."""
+
+    move: Any
+    key: str
+    outlook: float
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How well an engine plays."""
+
+    slug: str
+    name: str
+    summary: str
+    depth: int
+    random_tenths: int = 0
+    """In how many of ten moves it plays anything."""
+    plain: bool = False
+    """Whether it looks at material and advancement alone."""
+    time_limit_s: float | None = None
+
+
+class Engine(ABC, Generic[GameT]):
+    """A search for the games of one family. It holds no state: share it freely."""
+
+    levels: Mapping[str, Level]
+    """By slug, the weakest first."""
+
+    @abstractmethod
+    def choose(self, game: GameT, position: Any, *, level: Level, rng: Random) -> Any:
+        """The move that it plays at a level in a position that is not terminal."""
+
+    @abstractmethod
+    def best(self, game: GameT, position: Any) -> tuple[tuple[Candidate, ...], int]:
+        """The moves that it likes best for the side to move, best first, and how many moves ahead it looked.
+
+        Done in a few milliseconds. A win is worth 1,000,000 less the number of moves until then; 40 make a side
+        clearly better.
+        """
+
+    @abstractmethod
+    def entries(self, game: GameT, position: Any) -> list[Entry]:
+        """Every legal move, in canonical order."""
+
+    @abstractmethod
+    def keys(self, game: GameT, position: Any) -> tuple[str, ...]:
+        """The keys of :meth:`entries` alone."""
+
+    @abstractmethod
+    def entry_read(self, key: str) -> tuple[Any, Any]:
+        """The position and the move that a key is made of.
+
+        Raises:
+            ValueError: it is no key, or not written as keys are.
+        """
+
+    @abstractmethod
+    def entry_problem(self, game: GameT, position: Any, move: Any) -> str:
+        """Why no machine can have chosen this move in this position of the game; nothing if it can."""

@@ -1,0 +1,50 @@
+"""The Romgon engine as the house knows engines: the port on one side, boards and options on the other."""
+
+from __future__ import annotations
+
+from games.rules.player import Random
+from games.rules.romgon.moves import Move
+from games.rules.romgon.pieces import side_of
+from games.rules.romgon.rules import Position, Romgon
+from learning.core.engines.base import Candidate, Engine, Entry, Level
+from learning.core.engines.romgon import entries
+from learning.core.engines.romgon.answers import LEVELS, answer_in, legal, prospects, ranking
+
+DEPTH = LEVELS["hard"].depth
+"""Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
+
+
+class RomgonEngine(Engine[Romgon]):
+    """Plays every game of the Romgon family, with whatever options it has.
+
+    A level with a time limit answers with the last depth that it has finished by then, so what it plays may differ on
+    a machine that is slower or busier.
+    """
+
+    levels = LEVELS
+
+    def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
+        found = answer_in(game, position, level=level, rng=rng)
+        assert found.chosen is not None, "the game goes on"
+        move: Move = found.chosen.move
+        return move
+
+    def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate, ...], int]:
+        return ranking(position.board, position.side, game.options, depth=DEPTH)
+
+    def entries(self, game: Romgon, position: Position) -> list[Entry]:
+        pieces = entries.pieces_key(position.board)
+        ahead = prospects(position.board, position.side, game.options)
+        return [Entry(move, f"{entries.action_key(move)}#{pieces}", outlook) for move, outlook in ahead]
+
+    def keys(self, game: Romgon, position: Position) -> tuple[str, ...]:
+        pieces = entries.pieces_key(position.board)
+        actions = legal(position.board, position.side, game.options)
+        return tuple(f"{entries.action_key(move)}#{pieces}" for move in actions)
+
+    def entry_read(self, key: str) -> tuple[Position, Move]:
+        board, move = entries.entry_read(key)
+        return Position(board, side_of(board[move.origin])), move
+
+    def entry_problem(self, game: Romgon, position: Position, move: Move) -> str:
+        return entries.entry_problem(position.board, move, game.options)
