@@ -72,6 +72,10 @@ class SeatPlayer(ABC):
         """How the lobby offers it to whoever wants to play this game; ``None`` if it does not, by this slug."""
         return None
 
+    def advises(self, game: Game[Any, Any]) -> bool:
+        """Whether somebody who plays this game may ask it what it thinks of a position."""
+        return False
+
     def is_slow(self, seat: Seat) -> bool:
         """Whether it may think for seconds in this seat: then :meth:`choose` is called outside of any transaction."""
         return False

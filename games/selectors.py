@@ -183,7 +183,7 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
         "turn": roles[game.side_to_move(position)] if playing else None,
         "thinking": match.answer_by is not None,
         "legal_moves": [game.format_move(move) for move in legal],
-        "paths": {game.format_move(move): [cells[c].id for c in game.path(move)] for move in legal},
+        "paths": {game.format_move(move): game.path_ids(move) for move in legal},
         "actions": {
             game.format_move(move): _action(game, position, move) for move in legal if game.kind(move) != "move"
         },
@@ -221,6 +221,7 @@ def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[dict[str, Any]]:
             "ply": ply.number,
             "role": game.layout.roles[ply.side],
             "move": ply.move,
+            "path": game.path_ids(move),
             "name": game.tell_move(position, move),
             "piece": game.mover(position, move),
         }
@@ -246,18 +247,18 @@ def room_positions(code: str, after: int = -1) -> dict[str, Any]:
 def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[dict[str, Any]]:
     """The board before the first of these moves and after each, as it is shown."""
     position = game.initial_position()
-    path: tuple[int, ...] = ()
+    path: list[str] = []
     for ply, text in enumerate([*moves, None]):
         yield {
             "ply": ply,
             "board": list(game.pieces(position)),
-            "last_cells": [game.layout.cells[cell].id for cell in path],
+            "last_cells": path,
             "captured": _captured(game, position),
             "notices": {} if game.is_terminal(position) else dict(game.notices(position)),
         }
         if text is not None:
             move = game.parse_move(text)
-            path, position = game.path(move), game.apply(position, move)
+            path, position = game.path_ids(move), game.apply(position, move)
 
 
 def _captured(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
@@ -339,9 +340,15 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
                 for cell in layout.cells
             ],
             "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
+            "cell_words": layout.cell_words,
+            "badges": layout.badges or layout.roles,
         },
         "guide": [{"title": title, "words": words} for title, words in game.guide.items()],
         "boxes": game.takes_boxes,
+        "has_engine": any(player.advises(game) for player in PLAYERS.values()),
+        "has_actions": game.has_actions,
+        "plain_words": game.plain_words,
+        "legend": game.legend,
         "additions": [
             {"slug": slug, "name": addition.name, "summary": addition.summary, "added": slug in game.added}
             for slug, addition in game.additions.items()

@@ -73,7 +73,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PieceLook:
-    """How a piece is called and drawn: its outline, pointing east, turned clockwise by ``angle`` degrees."""
+    """How a piece is called and drawn.
+
+    ``shape`` is ``cross`` or ``nought`` (strokes), ``pawn``, or an outline that points east and is turned clockwise by
+    ``angle`` degrees: ``square``, ``triangle``, ``circle``, ``rhombus``, ``hexgon``.
+    """
 
     name: str
     shape: str
@@ -101,7 +105,11 @@ class Layout:
     roles: tuple[str, str]
     role_names: tuple[str, str]
     pieces: Mapping[str, PieceLook] = field(default_factory=dict, hash=False)
-    """Looks of the pieces by their text, where a text alone would not be understood."""
+    """Looks of the pieces by their text. What has none is a pawn if called as its side is, else a lettered disc."""
+    cell_words: str = "squares"
+    """What several cells are called."""
+    badges: tuple[str, str] | None = None
+    """The piece that stands for each side in a picture; its role if none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,15 @@ class Game(ABC, Generic[PositionT, MoveT]):
     """Which of the family's additions this game is played with, in their order."""
     enumerable: bool = True
     """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
+
+    has_actions: bool = False
+    """Whether a piece can do more than go somewhere: then :meth:`kind` and :meth:`describe_action` say what."""
+
+    plain_words: str = ""
+    """What is said of a match without any of the additions."""
+
+    legend: str = ""
+    """What the marks on the board mean, where they do not speak for themselves."""
 
     takes_boxes: bool = True
     """Whether a machine can have a box for each position it meets: not where a position carries its whole history."""
@@ -233,6 +250,10 @@ class Game(ABC, Generic[PositionT, MoveT]):
     @abstractmethod
     def path(self, move: MoveT) -> tuple[int, ...]:
         """The cells (indices into the layout) that a person touches to play the move."""
+
+    def path_ids(self, move: MoveT) -> list[str]:
+        """The same cells by their ids, as they go over the wire."""
+        return [self.layout.cells[cell].id for cell in self.path(move)]
 
     def kind(self, move: MoveT) -> str:
         """What sort of action a move is, where several touch the same cells: by default all are a ``move``."""

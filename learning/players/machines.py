@@ -16,6 +16,7 @@ from games.rules.base import Game, Outcome, Side
 from games.selectors import RESIGNATION
 from learning import events
 from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
+from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines import box_machine
 from learning.core.machines.box_machine import BoxMachine, Result
@@ -88,6 +89,9 @@ class OpponentPlayer(SeatPlayer):
         if opponent is None or opponent.slug != self.slug or opponent not in opponents_offered(game):
             return None
         return Offer(opponent.name, opponent.summary)
+
+    def advises(self, game: Game[Any, Any]) -> bool:
+        return engine_of(game) is not None
 
     def sit(self, seat: Seat, machine: str) -> None:
         opponent = self._of(seat)

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
@@ -31,6 +32,15 @@ def box_state(position: str, beads: list[int], visits: list[int]) -> dict[str, A
     return {"position": position, "beads": beads, "draws": visits}
 
 
+def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> dict[str, Any]:
+    """Moves as texts, as the ids of the cells that each touches, and in words."""
+    return {
+        "moves": [game.format_move(move) for move in moves],
+        "paths": [game.path_ids(move) for move in moves],
+        "names": [game.describe_move(move) for move in moves],
+    }
+
+
 def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
     """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for."""
     game = cabinet.game
@@ -43,7 +53,8 @@ def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
                 "mark": bead.mark,
                 "name": game.describe_move(printed),
                 "printed": game.format_move(printed),
-                "moves": [game.format_move(move) for move in members],
+                "printed_path": game.path_ids(printed),
+                **moves_view(game, members),
             }
         )
     return view
@@ -137,7 +148,7 @@ def drawings_view(machine: Machine) -> list[dict[str, Any]]:
             {
                 "position": game.encode(position),
                 "board": list(game.pieces(position)),
-                "slots": [{**slot, "moves": [game.format_move(move) for move in moves]} for slot, moves in slots],
+                "slots": [{**slot, **moves_view(game, moves)} for slot, moves in slots],
             }
         )
     return sorted(groups.values(), key=lambda group: (group["move_number"], group["box"]))
@@ -261,12 +272,11 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     outcome, side = game.outcome(position), game.side_to_move(position)
-    cells = game.layout.cells
     moves = [
         {
             "move": game.format_move(move),
             "name": game.describe_move(move),
-            "path": [cells[cell].id for cell in game.path(move)],
+            "path": game.path_ids(move),
             "next": game.encode(game.apply(position, move)),
         }
         for move in game.legal_moves(position)

@@ -11,7 +11,7 @@ from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule
 from learning.models import Change, Draw, LessonKind, Machine
-from learning.selectors.boxes import slots_view
+from learning.selectors.boxes import moves_view, slots_view
 from learning.selectors.machines import machine_brief, machine_in
 
 
@@ -127,7 +127,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
             {
                 **view,
                 "slot": index,
-                "moves": [game.format_move(m) for m in moves],
+                **moves_view(game, moves),
                 "beads": draw.beads[index],
                 "probability": _chance(draw.beads[index], total, moves, n_ways, cabinet.rule, anything=anything),
             }

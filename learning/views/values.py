@@ -58,11 +58,10 @@ def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
     position = game.decode(view["position"])
     moves = {one["move"]: game.parse_move(one["move"]) for one in view["moves"]}
     plain = {text: move for text, move in moves.items() if game.kind(move) == "move"}
-    cells = game.layout.cells
     return {
         "board": list(game.pieces(position)),
         "role": view["role"],
-        "paths": {text: [cells[cell].id for cell in game.path(move)] for text, move in plain.items()},
+        "paths": {text: game.path_ids(move) for text, move in plain.items()},
         "next": {one["move"]: one["next"] for one in view["moves"]},
     }
 

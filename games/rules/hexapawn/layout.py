@@ -1,8 +1,11 @@
 """How a hexapawn board of any size is drawn, named and mirrored."""
 
-from games.rules.base import Cell, Layout, Symmetry
+from types import MappingProxyType
+
+from games.rules.base import Cell, Layout, PieceLook, Side, Symmetry
 
 FILES = "abcde"
+ROLES = ("white", "black")
 
 
 def layout_of(columns: int, rows: int) -> Layout:
@@ -16,8 +19,9 @@ def layout_of(columns: int, rows: int) -> Layout:
         columns=columns,
         rows=rows,
         shape="square",
-        roles=("white", "black"),
+        roles=ROLES,
         role_names=("white pawns", "black pawns"),
+        pieces=MappingProxyType({ROLES[side]: PieceLook(ROLES[side], "pawn", side) for side in Side}),
     )
 
 

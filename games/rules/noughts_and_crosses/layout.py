@@ -1,6 +1,8 @@
 """How the noughts and crosses board is drawn, named and turned."""
 
-from games.rules.base import Cell, Layout, Symmetry
+from types import MappingProxyType
+
+from games.rules.base import Cell, Layout, PieceLook, Side, Symmetry
 
 _NAMES = (
     ("top left", "top middle", "top right"),
@@ -25,6 +27,9 @@ LAYOUT = Layout(
     shape="square",
     roles=("X", "O"),
     role_names=("crosses", "noughts"),
+    pieces=MappingProxyType(
+        {"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)},
+    ),
 )
 
 _TURNS = ("", "a quarter turn clockwise", "a half turn", "a quarter turn anticlockwise")

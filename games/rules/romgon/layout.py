@@ -6,10 +6,12 @@ from types import MappingProxyType
 from games.rules.base import Cell, Layout, PieceLook, Symmetry
 from games.rules.romgon.geometry import COORDINATES, IDS, N_CELLS, N_ROWS, ZONE_NAMES, ZONES
 from games.rules.romgon.pieces import (
+    BLACK,
     CODES,
     GOALS,
     HEXGON,
     N_ROTATIONS,
+    RHOMBUS,
     TRIANGLE,
     TYPE_NAMES,
     WHITE,
@@ -60,6 +62,8 @@ LAYOUT = Layout(
     roles=ROLES,
     role_names=ROLES,
     pieces=MappingProxyType({piece_name(code): look(piece_of(code)) for code in CODES}),
+    cell_words="hexes",
+    badges=(piece_name(Piece(BLACK, RHOMBUS).code), piece_name(Piece(WHITE, RHOMBUS).code)),
 )
 
 SYMMETRIES = (Symmetry(name="as it is", cells=tuple(range(N_CELLS))),)

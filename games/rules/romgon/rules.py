@@ -165,6 +165,9 @@ class Romgon(Game[Position, Move]):
     symmetries = SYMMETRIES
     guide = GUIDE
     additions = ADDITIONS
+    has_actions = True
+    plain_words = "It is played by the plain rules: nothing flips, nothing turns."
+    legend = "A dashed outline marks the goal of each side: the home of the other."
     enumerable = False
     takes_boxes = False
     reasons: Mapping[str, str] = MappingProxyType(

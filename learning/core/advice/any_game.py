@@ -55,14 +55,18 @@ def sides_of(game: Game[Any, Any]) -> dict[str, Side]:
 def alphabet(game: Game[Any, Any]) -> dict[str | None, str]:
     """For each piece, and for ``None``, the character that stands for it in the text of a position.
 
-    Seen in a few positions: a position's text begins with one character for each cell, in the order of the layout.
+    Seen in a few positions whose text begins with one character for each cell, in the order of the layout. Of a game
+    that writes its positions otherwise it is empty: its boards cannot be set up cell by cell.
     """
-    characters: dict[str | None, str] = {}
+    seen: dict[tuple[str | None, str], None] = {}  # in the order in which they were seen
     position = game.initial_position()
     for _ in range(3):
-        characters |= dict(zip(game.pieces(position), game.encode(position), strict=False))
+        if game.is_terminal(position):
+            break
+        seen |= dict.fromkeys(zip(game.pieces(position), game.encode(position), strict=False))
         position = game.apply(position, game.legal_moves(position)[0])
-    return characters
+    characters: dict[str | None, str] = dict(seen.keys())
+    return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
 
 
 def move_answer(question: Question, rng: Random) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def move_answer(question: Question, rng: Random) -> dict[str, Any]:
     ``rng`` decides among moves that the opponent likes equally.
     """
     game, position = question.game, question.position
-    common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode}
+    common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
     if game.is_terminal(position):
         return {"move": None, "evaluation": 0, "candidateMoves": [], **common}
     chosen = LEVELS[question.level].choose(game, position, rng)
@@ -90,7 +94,7 @@ def machine_answer(question: Question, machine: BoxMachine, rng: Random) -> dict
     ``move`` is ``None`` where it finds no bead and resigns; ``box`` where it opens none. Nothing is learnt.
     """
     game, position = question.game, question.position
-    common = {"difficulty": None, "flipModeEnabled": question.flip_mode}
+    common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
     if game.is_terminal(position):
         return {"move": None, "evaluation": 0, "candidateMoves": [], **common, "box": None}
     chances = machine.policy(position)
@@ -116,6 +120,7 @@ def evaluate_answer(question: Question) -> dict[str, Any]:
         "evaluation": evaluation,
         "flipModeEnabled": question.flip_mode,
         "legalMoves": list(_moves_view(game, position).values()),
+        "paths": _paths(game, position),
         "terms": terms,
         "status": _status(game, game.outcome(position)),
     }
@@ -139,6 +144,8 @@ def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:
 def _text_of(game: Game[Any, Any], cells: list[Any]) -> str:
     """The text of a board given cell by cell: a piece by its name or its character, nothing by ``None``."""
     characters = alphabet(game)
+    if not characters:
+        raise AdviceError("Invalid board", f"A board of {game.name} is a text, as its positions are written.")
     names: dict[str | None, str] = {character: character for character in characters.values()}
     names |= characters
     if len(cells) != len(game.layout.cells) or not all(
@@ -161,6 +168,11 @@ def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]
         }
         for move in game.legal_moves(position)
     }
+
+
+def _paths(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
+    """For each legal move the ids of the cells that it touches, as in the state of a room."""
+    return {game.format_move(move): game.path_ids(move) for move in game.legal_moves(position)}
 
 
 def _box_view(machine: BoxMachine, position: Any, draw: BeadDraw) -> dict[str, Any]:
