@@ -22,6 +22,11 @@ def _text(description: str, *choices: str, **more: Any) -> dict[str, Any]:
 
 
 _NUMBER = {"type": "number"}
+_PATHS = {
+    "type": "object",
+    "description": "In other games than Romgon: for each legal move the ids of the cells that it touches.",
+    "additionalProperties": {"type": "array", "items": {"type": "string"}},
+}
 _FLAG = {"type": "boolean"}
 
 _PIECE = _object(
@@ -86,6 +91,7 @@ _ANSWER = _object(
         "items": _ACTION,
         "description": "Best first: up to five in Romgon without a machine, else every legal move.",
     },
+    paths=_PATHS,
     difficulty={"type": "string", "nullable": True},
     flipModeEnabled=_FLAG,
     depth={"type": "integer", "description": "In Romgon: how many actions ahead the search has looked."},
@@ -104,6 +110,7 @@ _EVALUATION = _object(
     evaluation={**_NUMBER, "nullable": True},
     flipModeEnabled=_FLAG,
     legalMoves={"type": "array", "items": _ACTION},
+    paths=_PATHS,
     terms={"type": "object", "additionalProperties": _NUMBER},
     status=_object(
         "Whether the game is over.",

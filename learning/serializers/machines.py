@@ -12,7 +12,7 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.serializers import parse_side
 from learning.access import is_seen
-from learning.core.machines.presets import ALL_PRESETS, PRESETS, preset_named
+from learning.core.machines.presets import ALL_PRESETS, PRESETS, preset_named, presets_of
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import BoxRule
 from learning.models import Box, Machine
@@ -107,6 +107,8 @@ class MachineCreateSerializer(StrictSerializer):
             game = game_get(attrs["game"])
         except UnknownGameError as error:
             raise serializers.ValidationError({"game": str(error)}, code=error.code) from None
+        if not presets_of(game):
+            raise serializers.ValidationError({"game": f"No machine can play {game.name}."}, code="invalid")
         if self._keeps_values(attrs, game):
             if attrs["side"]:
                 problem = "A machine that keeps values plays either side, so it is given none."

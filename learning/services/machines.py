@@ -69,6 +69,8 @@ def machine_create(
         UnknownGameError, RuleRefusedError, GameTooLargeError.
     """
     rules = game_get(game)
+    if not presets_of(rules):
+        raise RuleRefusedError(f"game: No machine can play {rules.name}.")
     if rule is None:
         preset = preset or preset_usual(rules, side)
         rule = preset_rule(rules, preset)

@@ -20,8 +20,9 @@ from learning.core.opponents.registry import LEVELS
 
 @require_GET
 def advice(request: HttpRequest) -> HttpResponse:
-    """Every game that can be asked about; what is an option of Romgon is a box to tick."""
-    games = [_game(game) for game in GAMES.values() if not (isinstance(game, Romgon) and game.variant)]
+    """Every game that can be asked about; what may be added to one is a box to tick."""
+    games = [_game(game) for game in GAMES.values() if not game.added]
+    games = [game for game in games if game["types"] or game["pieces"]]  # of others no board can be set up by hand
     return render(request, "learning/advice.html", {"games": games})
 
 

@@ -19,7 +19,7 @@ from games.selectors import (
     opponent_list,
 )
 from learning.access import is_seen
-from learning.core.opponents.registry import opponent_at
+from learning.core.opponents.registry import opponent_usual
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors import strength as selectors_strength
@@ -53,12 +53,11 @@ def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
 
 
 def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
-    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a middling opponent."""
+    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a usual opponent."""
     met = []
     for side in Side:
         house = houses.get((game.slug, side.other))
-        other = opponent_at("medium", game)
-        assert other is not None, "every game has a middling opponent"
+        other = opponent_usual(game)
         slug, name = ("menace", house.name) if house else (other.slug, other.name)
         met.append({"side": str(side.value), "opponent": slug, "name": name})
     return met

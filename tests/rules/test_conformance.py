@@ -1,4 +1,4 @@
-"""What every game must keep, asked of every game in the registry."""
+"""What every game must keep, asked of every game in the registry, and of those that other tests bring along."""
 
 import math
 from itertools import pairwise
@@ -11,8 +11,17 @@ from games.rules.base import Side
 from games.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError, UnknownGameError
 from games.rules.registry import GAMES, family_games, game_get
 from tests.rules.walks import MAX_PLIES, episodes, met, refusal
+from tests.toys import TOYS
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game = pytest.mark.parametrize("game", [*GAMES.values(), *TOYS], ids=lambda game: game.slug)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered():
+    with pytest.MonkeyPatch.context() as patch:
+        for game in TOYS:
+            patch.setitem(GAMES, game.slug, game)
+        yield
 
 
 def test_a_game_is_found_by_its_slug():

@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from games.rules.base import Outcome
 from games.rules.player import Random
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.opponents.base import Opponent
+
+MAX_PLIES = 1000
+"""After so many a game that its rules let go on for ever is broken off, as a draw."""
 
 
 @dataclass(slots=True)
@@ -54,13 +58,18 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
 
     With symmetry reduced the game is played on canonical positions, where it does not matter which member of a
     slot's class is played: all lead to the same canonical position, and no random word is spent on it.
+    A game that is not over after :data:`MAX_PLIES` counts as a draw.
     """
     game = learner.game
     fold = learner.cabinet.box_position
     draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
     position = fold(game.initial_position())
     resigned: Any = None
-    while (outcome := game.outcome(position)) is None and resigned is None:
+    outcome: Outcome | None = None
+    for _ in range(MAX_PLIES):
+        outcome = game.outcome(position)
+        if outcome is not None:
+            break
         side = game.side_to_move(position)
         player = learner if side is learner.side else opponent
         if isinstance(player, Opponent):
@@ -77,11 +86,10 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
         position = fold(game.apply(position, move))
 
     def episode(player_side: Any) -> Episode:
-        if resigned is None:
-            assert outcome is not None
-            result = Result.of(outcome, player_side)
-        else:
+        if resigned is not None:
             result = Result.LOSS if player_side is resigned else Result.WIN
+        else:
+            result = Result.DRAW if outcome is None else Result.of(outcome, player_side)
         return Episode(result, resigned is player_side, tuple(draws[player_side]))
 
     return episode(learner.side), episode(learner.side.other)

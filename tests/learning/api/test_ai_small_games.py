@@ -112,7 +112,7 @@ def test_a_finished_game_has_no_move() -> None:
 
 def test_a_board_is_evaluated_exactly() -> None:
     answer = ask(EVALUATE, board="XX.OO....")
-    assert set(answer) == {"evaluation", "flipModeEnabled", "legalMoves", "terms", "status"}
+    assert set(answer) == {"evaluation", "flipModeEnabled", "legalMoves", "paths", "terms", "status"}
     assert (answer["evaluation"], answer["terms"]) == (1, {"pliesToEnd": 1})
     assert [view["move"] for view in answer["legalMoves"]] == ["3", "6", "7", "8", "9"]
     assert answer["status"] == {"over": False, "winner": None, "reason": None, "inCheck": False}

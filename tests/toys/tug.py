@@ -1,0 +1,95 @@
+"""A stone between two ends, pulled one step by each side in turn: every position comes again, and no game need end.
+
+Boxes are opened when met, for such positions cannot be laid out along the way of a game.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+from games.rules.base import Cell, Game, Layout, Outcome, Side, Symmetry
+from games.rules.errors import InvalidMoveError, InvalidPositionError
+
+LAST = 4
+MIDDLE = LAST // 2
+STONE = "S"
+
+
+class Position(NamedTuple):
+    stone: int
+    side: Side
+
+
+class Step(NamedTuple):
+    start: int
+    end: int
+
+
+class Tug(Game[Position, Step]):
+    slug = "tug"
+    name = "Tug"
+    summary = "Pull the stone to your end."
+    notation = "text, one character a cell, then ':' and the side to move"
+    layout = Layout(
+        cells=tuple(Cell("abcde"[cell], f"step {cell}", str(cell), cell + 0.5, 0.5) for cell in range(LAST + 1)),
+        columns=LAST + 1,
+        rows=1,
+        shape="square",
+        roles=("W", "E"),
+        role_names=("west", "east"),
+    )
+    symmetries = (Symmetry("as it is", tuple(range(LAST + 1))),)
+    reasons = MappingProxyType({"pulled": "the stone is at an end"})
+    enumerable = False
+
+    def initial_position(self) -> Position:
+        return Position(MIDDLE, Side.FIRST)
+
+    def side_to_move(self, position: Position) -> Side:
+        return position.side
+
+    def ply(self, position: Position) -> int:
+        return abs(position.stone - MIDDLE)
+
+    def legal_moves(self, position: Position) -> tuple[Step, ...]:
+        if position.stone in (0, LAST):
+            return ()
+        return tuple(Step(position.stone, position.stone + step) for step in (-1, 1))
+
+    def apply(self, position: Position, move: Step) -> Position:
+        return Position(move.end, position.side.other)
+
+    def outcome(self, position: Position) -> Outcome | None:
+        return Outcome(Side(position.stone == LAST), "pulled") if position.stone in (0, LAST) else None
+
+    def transform(self, position: Position, symmetry: Symmetry) -> Position:
+        return position
+
+    def transform_move(self, move: Step, symmetry: Symmetry) -> Step:
+        return move
+
+    def encode(self, position: Position) -> str:
+        return "".join(STONE if cell == position.stone else "-" for cell in range(LAST + 1)) + f":{position.side + 1}"
+
+    def decode(self, text: str) -> Position:
+        position = Position(text.find(STONE), Side(text.endswith(":2")))
+        if self.encode(position) != text or (position.stone - MIDDLE) % 2 != position.side:
+            raise InvalidPositionError(f"{text!r} is no rope with a stone on it")
+        return position
+
+    def format_move(self, move: Step) -> str:
+        return f"pull {'west' if move.end < move.start else 'east'} from {move.start}"
+
+    def parse_move(self, text: str) -> Step:
+        for start in range(LAST + 1):
+            for end in (start - 1, start + 1):
+                if self.format_move(Step(start, end)) == text:
+                    return Step(start, end)
+        raise InvalidMoveError(f"{text!r} is no pull")
+
+    def pieces(self, position: Position) -> tuple[str | None, ...]:
+        return tuple(STONE if cell == position.stone else None for cell in range(LAST + 1))
+
+    def path(self, move: Step) -> tuple[int, ...]:
+        return tuple(move)
