@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from games.players import GUEST, Viewer
 from games.selectors import HIDDEN
 from learning.access import may_see
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.sampled import wilson
 from learning.models import CurvePoint, Machine, RunStage, TrainingRun
 
 STAGES = "stages__opponent_machine"
 """What to prefetch with runs that are to be shown."""
 
 
-def point_view(point: CurvePoint) -> dict[str, Any]:
-    """A point of a run's curve."""
+def point_view(point: CurvePoint, before: CurvePoint | None) -> dict[str, Any]:
+    """A point of a run's curve, and what the games since the point ``before`` it say as a sample."""
     return {
         "games": point.games_done,
         "wins": point.n_wins,
         "draws": point.n_draws,
         "losses": point.n_losses,
         "strength": point.strength,
+        **({} if before is None else {"in_training": _sample_between(before, point)}),
+    }
+
+
+def _sample_between(before: CurvePoint, point: CurvePoint) -> dict[str, dict[str, float]]:
+    """The shares of wins, draws and losses in the games from one point to the next, each with its 95 % interval."""
+    n = point.games_done - before.games_done
+    counts = {
+        "win": point.n_wins - before.n_wins,
+        "draw": point.n_draws - before.n_draws,
+        "loss": point.n_losses - before.n_losses,
+    }
+    intervals = {result: wilson(k, n) for result, k in counts.items()}
+    return {
+        result: {"value": k / n, "low": intervals[result][0], "high": intervals[result][1]}
+        for result, k in counts.items()
     }
 
 
@@ -70,7 +88,9 @@ def stage_is_hidden(stage: RunStage, viewer: Viewer) -> bool:
 
 def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
     """The points of a run's curve so far, in order, those beyond so many games."""
-    return [point_view(point) for point in run.curve.filter(games_done__gt=after).order_by("games_done")]
+    points = list(run.curve.filter(games_done__gt=after).order_by("games_done"))
+    last = run.curve.filter(games_done__lte=after).order_by("games_done").last() if points else None
+    return [point_view(point, before) for before, point in pairwise([last, *points]) if point is not None]
 
 
 def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:

@@ -94,6 +94,22 @@ class RunSerializer(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
+class ShareSerializer(serializers.Serializer[Any]):
+    """A share of some games, and its 95 % interval (Wilson)."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class SampleSerializer(serializers.Serializer[Any]):
+    """How some games went, as a sample."""
+
+    win = ShareSerializer()
+    draw = ShareSerializer()
+    loss = ShareSerializer()
+
+
 class CurvePointSerializer(serializers.Serializer[Any]):
     """A point of a run's curve: what happened in training so far, and the exact strength then."""
 
@@ -102,6 +118,7 @@ class CurvePointSerializer(serializers.Serializer[Any]):
     draws = serializers.IntegerField()
     losses = serializers.IntegerField()
     strength = StrengthSerializer()
+    in_training = SampleSerializer(required=False, help_text="The games since the point before; not of the first.")
 
 
 class RunDetailSerializer(RunSerializer):

@@ -14,7 +14,6 @@ export const RESULTS = ["win", "draw", "loss"];
 export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
 const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
 const DOTTED = [1.5, 4.5];
-const Z = 1.959963984540054;
 
 /** The opponent that is chosen, as within a sentence. */
 export function chosenName(select) {
@@ -25,28 +24,6 @@ export function chosenName(select) {
 /** The dash that tells the n-th line of a picture from the others. */
 export function dash(n) {
   return DASHES[n % DASHES.length];
-}
-
-/** The 95 % Wilson interval of `k` successes in `n`: what a sample still allows to be true. */
-export function wilson(k, n) {
-  if (!n) return [0, 1];
-  const p = k / n;
-  const centre = (p + (Z * Z) / (2 * n)) / (1 + (Z * Z) / n);
-  const half = (Z / (1 + (Z * Z) / n)) * Math.sqrt((p * (1 - p)) / n + (Z * Z) / (4 * n * n));
-  return [Math.max(0, centre - half), Math.min(1, centre + half)];
-}
-
-/** For each result the share among the games since the point before, with its interval; `null` where there were none. */
-export function sampled(points, result) {
-  const key = { win: "wins", draw: "draws", loss: "losses" }[result];
-  return points.map((point, at) => {
-    const before = points[at - 1] ?? { games: 0, wins: 0, draws: 0, losses: 0 };
-    const n = at ? point.games - before.games : 0;
-    if (!n) return null;
-    const k = point[key] - before[key];
-    const [low, high] = wilson(k, n);
-    return { value: k / n, low, high, games: n };
-  });
 }
 
 export class Curve {

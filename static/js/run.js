@@ -1,6 +1,6 @@
 /** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
 
-import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, sampled, share } from "./curve.js";
+import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.js";
 import { html, pageData } from "./dom.js";
 import { Socket } from "./socket.js";
 import { figure } from "./words.js";
@@ -100,6 +100,9 @@ const STATUS = {
 /** How the points were found: of a sample they tell the number of games. */
 const how = () => (points[0]?.strength.random.games ? "tried out" : "exact");
 
+/** For each point the share among the games since the one before, with its interval; `null` where there were none. */
+const sampled = (result) => points.map((point) => point.in_training?.[result] ?? null);
+
 function draw() {
   const against = opponent.value;
   const xs = points.map(({ games }) => games);
@@ -111,7 +114,7 @@ function draw() {
   }));
   if (inTraining.checked) {
     for (const result of RESULTS) {
-      const sample = sampled(points, result);
+      const sample = sampled(result);
       lines.push({
         name: `${RESULT_WORDS[result]} in training, sampled`,
         colour: result,
@@ -127,7 +130,7 @@ function draw() {
 }
 
 function table(against) {
-  const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(points, result)]));
+  const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(result)]));
   const heads = [
     "Games",
     ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`),

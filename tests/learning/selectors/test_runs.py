@@ -1,0 +1,34 @@
+"""What the curve of a run tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from learning.core.training.sampled import wilson
+from learning.selectors.runs import run_curve
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_point_tells_how_the_games_since_the_point_before_went() -> None:
+    learner = factories.trained(factories.machine(), games=200)
+    run = learner.runs.get()
+    first, *points = run_curve(run)
+    assert "in_training" not in first
+    before = first
+    for point in points:
+        n = point["games"] - before["games"]
+        for result, count in (("win", "wins"), ("draw", "draws"), ("loss", "losses")):
+            k, told = point[count] - before[count], point["in_training"][result]
+            assert (told["value"], (told["low"], told["high"])) == (k / n, wilson(k, n))
+        before = point
+
+
+def test_what_is_told_later_goes_on_from_the_point_before() -> None:
+    learner = factories.trained(factories.machine(), games=200)
+    run = learner.runs.get()
+    whole = run_curve(run)
+    after = whole[3]["games"]
+    assert run_curve(run, after=after) == whole[4:]
+    assert run_curve(run, after=200) == []
