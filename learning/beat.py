@@ -1,4 +1,4 @@
-"""What beat wakes that starts something new: tasks above the services, as those below are called by them."""
+"""Tasks that beat wakes and that call services: the schedules. Those that services call stand in ``tasks``."""
 
 from __future__ import annotations
 

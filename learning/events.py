@@ -1,4 +1,4 @@
-"""What is told to open machine pages, after the transaction has committed."""
+"""What is told to open pages of machines, training runs and tournaments, after the transaction has committed."""
 
 from __future__ import annotations
 

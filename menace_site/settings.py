@@ -114,7 +114,7 @@ REDIS_PREFIX = env.str("REDIS_PREFIX", default="beadbox")
 DATABASES: dict[str, Any] = {
     "default": {
         **env.db_url_config(DATABASE_URL or "postgres:///"),
-        # Connections kept open under ASGI leak, one for each request (STACK, pitfall 4): the pool keeps them.
+        # Connections kept open under ASGI leak, one for each request: the pool keeps them.
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
     },
@@ -145,7 +145,7 @@ CHANNEL_LAYERS = {
     },
 }
 
-# Jobs: the row is the truth, a message only a knock (STACK, pitfalls 6-10)
+# Jobs: the row is the truth, a message only a knock (docs/decisions/0070-turns.md)
 
 
 def _celery_url(redis_url: str) -> str:

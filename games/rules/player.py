@@ -1,9 +1,6 @@
-"""The port through which anything that moves by itself joins a game."""
+"""What anything that draws lots is given."""
 
-from typing import Protocol, TypeVar
-
-MoveT = TypeVar("MoveT", covariant=True)
-PositionT = TypeVar("PositionT", contravariant=True)
+from typing import Protocol
 
 
 class Random(Protocol):
@@ -11,12 +8,4 @@ class Random(Protocol):
 
     def below(self, n: int) -> int:
         """A whole number in ``0 … n-1``, each equally likely."""
-        ...
-
-
-class Player(Protocol[PositionT, MoveT]):
-    """Something that answers a position with a move, or resigns with ``None``."""
-
-    def choose(self, position: PositionT, rng: Random) -> MoveT | None:
-        """The move to play here, or ``None`` to resign. The position is not terminal."""
         ...

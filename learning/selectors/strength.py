@@ -48,6 +48,11 @@ def machine_strength(machine: Machine) -> Strength:
     return strength
 
 
+def strength_at_hand(machine: Machine) -> Strength:
+    """The same as far as nobody has to wait for it: exact, or what was last measured where it takes games to know."""
+    return machine_strength(machine) if machine.game_rules.enumerable else _measured_last(machine)
+
+
 def _measured_last(machine: Machine) -> Strength:
     """What the last point of its curves says: games of such a machine take too long to be played for a page.
 

@@ -70,5 +70,5 @@ def _plain_only(game: Game[Any, Any]) -> set[str]:
 
 
 def _card(machine: Machine) -> dict[str, Any]:
-    strength = selectors_strength.machine_strength(machine)
+    strength = selectors_strength.strength_at_hand(machine)
     return {**_card_facts(machine), "strength": [(CURVE_AGAINST[slug], found) for slug, found in strength.items()]}

@@ -20,7 +20,6 @@ class Glass:
 DARK, LIGHT = HexColor("#241f1a"), HexColor("#ffffff")
 LINE = HexColor("#8b7f6c")
 SOFT = HexColor("#5b5348")
-PAPER = HexColor("#faf8f1")
 
 BEADS = (
     Glass("white", HexColor("#fbf9f3"), DARK),
