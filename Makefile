@@ -9,9 +9,11 @@ sum = $(word 1,$(shell cksum $(1)))
 SITE := .venv/site-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(call sum,tests/requirements.txt)
-TOOLS := node_modules/stamp-$(call sum,package-lock.json)
+TOOLS := tests/js/node_modules/stamp-$(call sum,tests/js/package-lock.json)
 # Node.js is a wheel of the lock: its tools run on it and on no other, and trust whom this machine trusts, as pip does.
+NPM := --no-audit --no-fund --no-update-notifier --loglevel=error
 NODE := NODE_USE_SYSTEM_CA=1 PATH="$(CURDIR)/$(BIN):$$PATH"
+BIOME := tests/js/node_modules/.bin/biome check --config-path=tests/js/style.jsonc static/js static/css tests/js
 CHROMIUM ?= chromium
 # Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
@@ -23,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare bench lint format types lock vendor browser test-browser
+.PHONY: help run test check bare bench lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,7 +34,7 @@ run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); 
 	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.supervisor
 
 test: $(DEV) $(SERVERS) $(TOOLS) browser ## the whole suite, with its own servers and a browser
-	@$(NODE) node --test --test-reporter=dot "tests/js/*.js"
+	@$(NODE) node --test --test-reporter=dot "tests/js/*.test.js"
 	@$(BIN)/python -m pytest -m "not e2e" -n 2 --dist loadfile
 	@$(MAKE) --no-print-directory test-browser
 
@@ -61,26 +63,31 @@ bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 lint: $(DEV) $(TOOLS) ## format and lint, changing nothing
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
-	@$(NODE) node_modules/.bin/biome check --error-on-warnings
+	@$(NODE) $(BIOME) --error-on-warnings
 
 format: $(DEV) $(TOOLS) ## put every file into shape
 	@$(BIN)/ruff check --fix --exit-zero
 	@$(BIN)/ruff format
-	@$(NODE) node_modules/.bin/biome check --write
+	@$(NODE) $(BIOME) --write
 
 types: $(DEV) ## strict types
 	@BEADBOX_LOCAL=1 $(BIN)/mypy
 
-lock: | .venv/bin/python ## resolve the dependencies of pyproject.toml again (UPGRADE=--upgrade for newer ones)
+lock: | .venv/bin/python ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
 	@$(BIN)/python -m pip --quiet install uv==0.13.8
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --group dev --constraint requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
+	@$(MAKE) --no-print-directory lock-tools
+
+# With the npm of the lock that has just been written. Where a package lies is the registry's, whatever this machine's npm says.
+lock-tools: $(DEV)
+	@$(NODE) npm --prefix tests/js install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved=false $(NPM) >/dev/null
 
 # The result is committed, so whoever runs the site needs no node.
 vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in the version of package.json
-	@version=$$($(NODE) node -p 'require("./node_modules/uplot/package.json").version') && \
-		rm -rf static/vendor/uplot-* && mkdir static/vendor/uplot-$$version && cd node_modules/uplot && \
+	@version=$$($(NODE) node -p 'require("./tests/js/node_modules/uplot/package.json").version') && \
+		rm -rf static/vendor/uplot-* && mkdir static/vendor/uplot-$$version && cd tests/js/node_modules/uplot && \
 		cp dist/uPlot.iife.min.js dist/uPlot.min.css LICENSE $(CURDIR)/static/vendor/uplot-$$version/
 
 .venv/bin/python:
@@ -99,7 +106,7 @@ $(DEV): | .venv/bin/python
 	@touch $@
 
 $(TOOLS): | $(DEV)
-	@$(NODE) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >/dev/null
+	@$(NODE) npm --prefix tests/js ci --ignore-scripts $(NPM) >/dev/null
 	@touch $@
 
 # Not every platform has these wheels. Without them the servers come from the machine or by URL, and

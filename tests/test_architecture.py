@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+NOT_OURS = {".venv", "node_modules"}
 TOP_LEVEL = {
     "manage.py",
     "menace_site",
@@ -43,7 +44,7 @@ def tracked() -> list[Path]:
         check=False,
     )
     if listed.returncode:  # an unpacked archive holds what is tracked, and nothing else of interest
-        return [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file() and ".venv" not in path.parts]
+        return [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file() and not NOT_OURS & {*path.parts}]
     return [Path(name) for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
 
 

@@ -1,7 +1,7 @@
 """axe-core over a page: the rules of WCAG 2.2 AA that a program can check, and what axe calls best practice.
 
-It comes with the tools of ``package.json`` (``make test`` installs them). The page is looked at as it stands, and axe
-is put into it past the content security policy, as an extension of a reader's browser would be.
+It comes with the tools of ``tests/js`` (``make test`` installs them). The page is looked at as it stands, and axe is
+put into it past the content security policy, as an extension of a reader's browser would be.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Literal
 from django.conf import settings
 from playwright.sync_api import Page
 
-SOURCE = settings.BASE_DIR / "node_modules" / "axe-core" / "axe.min.js"
+SOURCE = settings.BASE_DIR / "tests" / "js" / "node_modules" / "axe-core" / "axe.min.js"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 # Those that look at colours; no other rule has to be asked again in another theme.

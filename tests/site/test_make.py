@@ -25,7 +25,8 @@ class Machine:
         (self.folder / program).chmod(0o755)
 
     def make(self, target: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        names = {"CHROMIUM": self.folder / "chromium", "DRIVER": self.folder / "driver", "DEV": "", "SERVERS": ""}
+        programs = {"CHROMIUM": self.folder / "chromium", "DRIVER": self.folder / "driver"}
+        names = {**programs, "DEV": "", "SERVERS": "", "TOOLS": ""}
         inherited = {name: value for name, value in os.environ.items() if name not in {"CI", "MAKEFLAGS", "MAKELEVEL"}}
         return subprocess.run(
             ["make", target, *(f"{name}={value}" for name, value in names.items())],

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+
+import { Socket } from "../../static/js/socket.js";
+
+/** A connection that the test opens, closes and speaks through. */
+class Connection extends EventTarget {
+  static CONNECTING = 0;
+  static OPEN = 1;
+  static CLOSED = 3;
+  static all = [];
+
+  constructor(url) {
+    super();
+    this.url = url;
+    this.readyState = Connection.CONNECTING;
+    this.sent = [];
+    Connection.all.push(this);
+  }
+
+  send(frame) {
+    this.sent.push(JSON.parse(frame).type);
+  }
+
+  close() {
+    this.readyState = Connection.CLOSED;
+  }
+
+  opens() {
+    this.readyState = Connection.OPEN;
+    this.dispatchEvent(new Event("open"));
+  }
+
+  breaks(code = 1006) {
+    this.readyState = Connection.CLOSED;
+    this.dispatchEvent(Object.assign(new Event("close"), { code }));
+  }
+
+  says(frame) {
+    this.dispatchEvent(Object.assign(new Event("message"), { data: JSON.stringify(frame) }));
+  }
+}
+
+let events;
+
+beforeEach(() => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"] });
+  Connection.all = [];
+  events = new EventTarget();
+  Object.assign(globalThis, {
+    WebSocket: Connection,
+    location: { protocol: "https:", host: "beadbox.example", href: "https://beadbox.example/rooms/abc" },
+    document: Object.assign(new EventTarget(), { visibilityState: "visible" }),
+    addEventListener: (name, heard) => events.addEventListener(name, heard),
+  });
+});
+
+function begun() {
+  const noted = { frames: [], status: [] };
+  const socket = new Socket(
+    "/api/rooms/abc/ws",
+    (frame) => noted.frames.push(frame.type),
+    (status) => noted.status.push(status),
+  );
+  return { noted, socket };
+}
+
+test("frames come in and go out, and who is too early is not refused", () => {
+  const { noted, socket } = begun();
+  const [connection] = Connection.all;
+  assert.equal(socket.send("move", { move: "5" }), true);
+  assert.deepEqual(connection.sent, []);
+  connection.opens();
+  connection.says({ type: "joined", data: {} });
+  socket.send("resign");
+  assert.deepEqual(connection.sent, ["move", "resign"]);
+  assert.deepEqual(noted, { frames: ["joined"], status: ["open"] });
+});
+
+test("what breaks is tried again, later each time, and nothing is sent meanwhile", () => {
+  const { noted, socket } = begun();
+  Connection.all[0].opens();
+  Connection.all[0].breaks();
+  assert.equal(socket.send("resign"), false);
+  mock.timers.tick(700);
+  assert.equal(Connection.all.length, 2);
+  Connection.all[1].breaks();
+  mock.timers.tick(700);
+  assert.equal(Connection.all.length, 2, "twice as long as before");
+  mock.timers.tick(700);
+  assert.equal(Connection.all.length, 3);
+  Connection.all[2].opens();
+  assert.deepEqual(noted.status, ["open", "lost", "lost", "open"]);
+});
+
+test("a room that is gone is not asked for again", () => {
+  begun();
+  Connection.all[0].opens();
+  Connection.all[0].breaks(4404);
+  mock.timers.tick(120_000);
+  assert.equal(Connection.all.length, 1);
+});
+
+test("a connection that has been given up can be joined again at once", () => {
+  const { noted, socket } = begun();
+  Connection.all[0].opens();
+  events.dispatchEvent(new Event("offline"));
+  assert.deepEqual(noted.status, ["open", "lost"]);
+  socket.rejoin();
+  assert.equal(Connection.all.length, 2);
+  Connection.all[1].opens();
+  assert.equal(noted.status.at(-1), "open");
+});
