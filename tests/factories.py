@@ -14,7 +14,6 @@ from games.services import Person, Seated
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.registry import HOUSE
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.models import ExperimentRun, Job, JobStatus, Machine
 from learning.services.experiments import experiment_request
@@ -86,7 +85,7 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
     from learning.storage.boxes import table_of
 
     memory = Memory.fresh(table_of(learner))
-    train(memory, OPPONENTS[opponent], games, RandomSource(seed))
+    memory.train(OPPONENTS[opponent], games, RandomSource(seed))
     return memory
 
 

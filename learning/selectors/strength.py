@@ -10,7 +10,7 @@ from django.core.cache import cache
 from games.exceptions import MalformedError
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import OPPONENTS, UNIFORM
-from learning.core.training.batch import AnyMemory
+from learning.core.training.any_memory import AnyMemory
 from learning.core.training.memory import Memory
 from learning.core.training.open_memory import OpenMemory
 from learning.core.training.q_episodes import QMemory
@@ -97,7 +97,7 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
         memory = memory_load(machine)
-        if isinstance(memory, OpenMemory | QMemory):
+        if not isinstance(memory, Memory):
             return None
         chances = visit_probability(memory, UNIFORM[opponent])
         visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))

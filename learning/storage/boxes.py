@@ -15,7 +15,7 @@ from django.db.models import F, QuerySet
 from games.models import HUMAN, Seat
 from games.rules.base import Side
 from learning.core.machines.rule import OpenBoxes
-from learning.core.training.batch import AnyMemory
+from learning.core.training.any_memory import AnyMemory
 from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import Fetch, OpenMemory
 from learning.core.training.q_episodes import QMemory
@@ -109,6 +109,7 @@ def memory_store(machine: Machine, memory: AnyMemory, lesson: Lesson) -> list[To
     if isinstance(memory, QMemory):
         values_store(machine, memory.touched(), lesson)
         return []
+    assert isinstance(memory, Memory | OpenMemory)
     touched = memory.touched()
     boxes_store(machine, touched, lesson)
     return touched

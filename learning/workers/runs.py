@@ -20,9 +20,10 @@ from games.outages import ERRORS as DATABASE_ERRORS
 from learning import events
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import AnyMemory, train, train_against_machine
+from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
-from learning.core.training.memory import TouchedBox
+from learning.core.training.memory import Memory, TouchedBox
+from learning.core.training.open_memory import OpenMemory
 from learning.core.training.q_episodes import QMemory
 from learning.exceptions import MachineNotFoundError
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
@@ -278,9 +279,9 @@ def _train(
         games = stop - run.games_done
         begin = time.perf_counter()
         if len(machines) == 1:
-            part = train(memories[0], OPPONENTS[stage.opponent], games, rng)
+            part = memories[0].train(OPPONENTS[stage.opponent], games, rng)
         else:
-            part = train_against_machine(memories[0], memories[-1], games, rng, opponent_learns=learns)
+            part = memories[0].train_against(memories[-1], games, rng, opponent_learns=learns)
         seconds += time.perf_counter() - begin
         tally += part
         run.games_done = stop
@@ -290,8 +291,7 @@ def _train(
         if stop in marks and not is_sampled:
             points.append(_point(run, memories[0]))
     pace.adapt(n_games, seconds)
-    if isinstance(memories[0], QMemory):
-        run.n_left_out += memories[0].n_left_out
+    run.n_left_out += memories[0].n_left_out
     run.random_state = rng.text
     # Whoever learns from both seats of a game has learnt from two.
     _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally, news)
@@ -316,7 +316,7 @@ def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, 
     if isinstance(memory, QMemory):
         machine.epsilon = memory.epsilon
         machine.n_values += memory.n_new
-    else:
+    elif isinstance(memory, Memory | OpenMemory):
         machine.n_removed = memory.n_removed
     lesson = lesson_open(machine, LessonKind.TRAINING, run=run, tally=(tally.wins, tally.draws, tally.losses))
     touched = memory_store(machine, memory, lesson)

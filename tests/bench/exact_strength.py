@@ -11,7 +11,6 @@ from games.rules.registry import game_get
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent, worst_case
 from learning.core.training.tables import boxes_compile
@@ -24,7 +23,7 @@ TARGET_MS = 5
 def of_a_menace() -> Iterator[Figure]:
     """Against one opponent, and all that a machine's page shows: three opponents and the worst case."""
     memory = Memory.fresh(boxes_compile(game_get("noughts-and-crosses"), Side.FIRST, PRESETS["michie-1961"].rule))
-    train(memory, OPPONENTS["random"], 50_000, RandomSource(1))
+    memory.train(OPPONENTS["random"], 50_000, RandomSource(1))
     one, page = [], []
     for _ in range(N_CALLS):
         begin = time.perf_counter()

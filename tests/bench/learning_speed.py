@@ -15,7 +15,6 @@ from games.rules.registry import game_get
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile, course_compile
 from tests.bench import c_program
@@ -46,13 +45,13 @@ def _against(opponent_slug: str, program: Path, tables: Path) -> Figure:
     game, opponent, rule = game_get("noughts-and-crosses"), OPPONENTS[opponent_slug], PRESETS["michie-1961"].rule
     boxes = boxes_compile(game, Side.FIRST, rule)
     c_program.write_tables(tables, course_compile(game, Side.FIRST, rule, opponent), RandomSource(SEED))
-    train(Memory.fresh(boxes), opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
+    Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
 
     ours, theirs = [], []
     for _ in range(N_ROUNDS):
         memory, rng = Memory.fresh(boxes), RandomSource(SEED)
         begin = time.process_time()
-        train(memory, opponent, N_GAMES, rng)
+        memory.train(opponent, N_GAMES, rng)
         ours.append(N_GAMES / (time.process_time() - begin))
         in_c = c_program.run(program, tables, N_GAMES)
         theirs.append(N_GAMES / in_c.seconds)

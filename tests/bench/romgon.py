@@ -17,7 +17,7 @@ from learning.core.engines.romgon.answers import perft, ranking
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.q_episodes import QMemory, train_values
+from learning.core.training.q_episodes import QMemory
 from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure, spread
 from tests.learning.core.romgon_contest import level_contest
@@ -82,7 +82,7 @@ def learner_curve() -> Iterator[Figure]:
     for n in CURVE:
         while trained < n:
             learner = memory()
-            train_values(learner, easy, LOT, rng)
+            learner.train(easy, LOT, rng)
             stored |= {one.key: one.after for one in learner.touched()}
             epsilon, trained = learner.epsilon, trained + LOT
         lots = [memory().sample(easy, LOT, RandomSource(lot)) for lot in range(N_CURVE_GAMES // LOT)]

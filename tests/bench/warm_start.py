@@ -18,7 +18,6 @@ from learning.core.kernels.learning import train_on_course
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile, course_compile
 
@@ -26,7 +25,7 @@ game, rule, opponent = game_get("noughts-and-crosses"), PRESETS["michie-1961"].r
 memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))
 course_compile(game, Side.FIRST, rule, opponent)
 begin = time.perf_counter()
-train(memory, opponent, 1, RandomSource(1))
+memory.train(opponent, 1, RandomSource(1))
 print(time.perf_counter() - begin, sum(train_on_course.stats.cache_misses.values()))
 """
 

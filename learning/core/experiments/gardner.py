@@ -17,7 +17,6 @@ from learning.core.experiments.intervals import mean_interval, median_interval, 
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.strength import worst_case
 from learning.core.training.tables import BoxTable, boxes_compile
@@ -49,7 +48,7 @@ def learn_until_perfect(table: BoxTable, rng: RandomSource) -> tuple[int, int]:
     while not is_perfect(memory):
         lost = 0
         while not lost:
-            lost = train(memory, OPPONENTS["random"], 1, rng).losses
+            lost = memory.train(OPPONENTS["random"], 1, rng).losses
             games += 1
         losses += lost
     return games, losses

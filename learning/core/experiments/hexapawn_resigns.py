@@ -19,7 +19,6 @@ from learning.core.experiments.base import Chart, Experiment, Figure, Line, Para
 from learning.core.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
-from learning.core.training.batch import train_against_machine
 from learning.core.training.memory import Memory
 from learning.core.training.sampled import wilson
 from learning.core.training.tables import boxes_compile
@@ -122,7 +121,7 @@ def _play(slug: str, n_games: int, width: int, rng: RandomSource) -> list[Any]:
     empty_after, empties, n_moved, n_moved_after, n_after = math.inf, 0, 0, 0, 0
     wins = [0] * math.ceil(n_games / width)
     for game in range(n_games):
-        wins[game // width] += train_against_machine(first, second, 1, rng, opponent_learns=True).wins
+        wins[game // width] += first.train_against(second, 1, rng, opponent_learns=True).wins
         moved = int(first.visits[opening].sum()) > n_moved
         n_moved += moved
         if math.isfinite(empty_after):

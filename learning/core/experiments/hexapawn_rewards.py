@@ -21,7 +21,6 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.sampled import wilson
 from learning.core.training.strength import against_opponent, worst_case
@@ -120,7 +119,7 @@ def _learn(table: BoxTable, marks: list[int], rng: RandomSource) -> list[Any]:
     wins, worst = [], []
     for mark in marks:
         while games < mark:
-            losses += train(memory, random, 1, rng).losses
+            losses += memory.train(random, 1, rng).losses
             games += 1
             if math.isinf(perfect_after) and (full != (memory.beads > 0)).any():
                 full = memory.beads > 0

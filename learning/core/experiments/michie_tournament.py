@@ -22,7 +22,6 @@ from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.base import Opponent
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.sampled import wilson
 from learning.core.training.tables import BoxTable, boxes_compile
@@ -138,7 +137,7 @@ def _hold(table: BoxTable, teacher: Opponent, n_games: int, rng: RandomSource) -
     first_box = memory.slots(int(table.node_box[0]))
     drawn, opening = [], [memory.beads[first_box].tolist()]
     for _ in range(n_games):
-        drawn.append(train(memory, teacher, 1, rng).draws)
+        drawn.append(memory.train(teacher, 1, rng).draws)
         opening.append(memory.beads[first_box].tolist())
     return drawn, opening
 

@@ -1,14 +1,20 @@
-"""The memory of a machine as arrays: what a kernel changes and the database stores."""
+"""The memory of a machine as arrays: what a compiled loop trains in bulk, and the database stores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.core.training.tables import BoxTable
+from learning.core.kernels.learning import LearnerArrays, RuleWords, train_on_course, train_pair
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
+from learning.core.opponents.base import Opponent
+from learning.core.training.episodes import Tally
+from learning.core.training.tables import BoxTable, course_compile
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,23 @@ class TouchedBox:
     deltas: list[int]
 
 
+def rule_words(rule: BoxRule) -> RuleWords:
+    """The rule as a kernel reads it."""
+    return RuleWords(
+        win=rule.win,
+        draw=rule.draw,
+        loss=rule.loss,
+        final_sole=int(rule.final_win is FinalWin.SOLE),
+        final_remove=int(rule.final_loss is FinalLoss.REMOVE),
+        only_last=int(rule.only_last),
+        floor=rule.floor,
+        cap=rule.highest,
+        uniform_when_empty=int(rule.when_empty is WhenEmpty.UNIFORM),
+        punish_previous=int(rule.punish_previous_on_resign),
+        removes=int(rule.removes),
+    )
+
+
 @dataclass
 class Memory:
     """Beads and visits of every box of a table, and which boxes there are so far.
@@ -31,6 +54,8 @@ class Memory:
         visits: ``(n_slots,) int64``, how often each slot was played.
         n_removed: slots taken out of play so far.
     """
+
+    n_left_out: ClassVar[int] = 0
 
     table: BoxTable
     beads: NDArray[np.int32]
@@ -91,3 +116,71 @@ class Memory:
         """The boxes whose beads or visits differ from those loaded, in the order of the table."""
         slots = (self.beads != self.stored[0]) | (self.visits != self.stored[1])
         return self.boxes(np.unique(self.table.slot_box[slots]).tolist())
+
+    def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent; the memory and ``rng`` are updated in place."""
+        table = self.table
+        cabinet = table.cabinet
+        course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        words, tally = rng.to_array(), np.zeros(4, np.int64)
+        train_on_course(
+            n_games,
+            rule_words(cabinet.rule),
+            course.start,
+            table.slot_indptr,
+            table.slot_box,
+            course.slot_target,
+            table.slot_size,
+            table.refills,
+            table.initial,
+            course.reply_indptr,
+            course.reply_target,
+            self.beads,
+            self.visits,
+            self.totals,
+            words,
+            tally,
+        )
+        rng.set_array(words)
+        self.n_removed += int(tally[3])
+        return Tally(*map(int, tally[:3]))
+
+    def train_against(self, opponent: Memory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
+        """Play ``n_games`` against a machine of the other side; our tally. Everything is updated in place.
+
+        Raises:
+            ValueError: both play the same side, or they do not see boards alike.
+        """
+        graph = self.table.graph
+        if opponent.table.graph is not graph:
+            raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
+        sides = self.table.cabinet.side, opponent.table.cabinet.side
+        if sides[0] is sides[1]:
+            raise ValueError("two machines of the same side cannot play each other")
+        words = rng.to_array()
+        players = (_arrays(self, learns=True), _arrays(opponent, learns=opponent_learns))
+        first, second = players if sides[0] == 0 else players[::-1]
+        train_pair(n_games, graph.indptr, graph.successor, graph.side, first, second, words)
+        rng.set_array(words)
+        self.n_removed += int(players[0].tally[3])
+        opponent.n_removed += int(players[1].tally[3])
+        return Tally(*map(int, players[0].tally[:3]))
+
+
+def _arrays(memory: Memory, *, learns: bool) -> LearnerArrays:
+    table = memory.table
+    return LearnerArrays(
+        learns=int(learns),
+        rule=rule_words(table.cabinet.rule),
+        node_box=table.node_box,
+        slot_indptr=table.slot_indptr,
+        slot_box=table.slot_box,
+        slot_edge=table.slot_edge,
+        slot_size=table.slot_size,
+        refills=table.refills,
+        initial=table.initial,
+        beads=memory.beads,
+        visits=memory.visits,
+        totals=memory.totals,
+        tally=np.zeros(4, np.int64),
+    )

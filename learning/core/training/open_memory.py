@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from games.rules.base import Game, Side
 from games.rules.player import Random
@@ -63,6 +64,7 @@ class OpenMemory:
     machine: BoxMachine
     boxes: FetchedBoxes
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
+    n_left_out: ClassVar[int] = 0
 
     @classmethod
     def load(
@@ -107,15 +109,22 @@ class OpenMemory:
 
         return sample(play, n_games)
 
+    def train(self, opponent: Opponent, n_games: int, rng: Random) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent by the readable loop."""
+        tally = Tally()
+        for _ in range(n_games):
+            episode, _others = play_episode(self.machine, opponent, rng)
+            self.learn(episode)
+            tally.add(episode.result)
+        return tally
 
-def train_open(learner: OpenMemory, opponent: Opponent | OpenMemory, n_games: int, rng: Random) -> Tally:
-    """Play and learn ``n_games`` by the readable loop; the learner's tally. Both memories are updated in place."""
-    tally = Tally()
-    other = opponent.machine if isinstance(opponent, OpenMemory) else opponent
-    for _ in range(n_games):
-        episode, others = play_episode(learner.machine, other, rng)
-        learner.learn(episode)
-        if isinstance(opponent, OpenMemory):
+    def train_against(self, opponent: OpenMemory, n_games: int, rng: Random, *, opponent_learns: bool) -> Tally:
+        """Play ``n_games`` against a machine of the other side by the readable loop; our tally."""
+        opponent.machine.learns = opponent_learns
+        tally = Tally()
+        for _ in range(n_games):
+            episode, others = play_episode(self.machine, opponent.machine, rng)
+            self.learn(episode)
             opponent.learn(others)
-        tally.add(episode.result)
-    return tally
+            tally.add(episode.result)
+        return tally

@@ -76,30 +76,33 @@ class QMemory:
 
         return sample(play, n_games)
 
+    def train(self, opponent: Opponent, n_games: int, rng: Random) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent; the memory is updated in place."""
+        game, tally = self.machine.game, Tally()
+        for _ in range(n_games):
+            side, own = Side(rng.below(2)), list[Decision]()
+            movers = {side: _noting(self.machine, own), side.other: mover_of(game, opponent)}
+            result = game_played(game, movers, rng)[side]
+            self.machine.learn(own, result)
+            tally.add(result)
+        return tally
 
-def train_values(
-    learner: QMemory, opponent: Opponent | QMemory, n_games: int, rng: Random, *, opponent_learns: bool = False
-) -> Tally:
-    """Play and learn ``n_games``; the learner's tally. Both memories are updated in place.
+    def train_against(self, opponent: QMemory, n_games: int, rng: Random, *, opponent_learns: bool) -> Tally:
+        """Play ``n_games`` against another machine, or itself; our tally. Both memories are updated in place.
 
-    The opponent may be the very same memory: then the machine plays itself, and with ``opponent_learns`` it learns
-    from both seats, from its own as the learner first.
-    """
-    tally, game = Tally(), learner.machine.game
-    for _ in range(n_games):
-        side = Side(rng.below(2))
-        seats: dict[Side, list[Decision]] = {Side.FIRST: [], Side.SECOND: []}
-        movers = {side: _noting(learner.machine, seats[side])}
-        if isinstance(opponent, QMemory):
-            movers[side.other] = _noting(opponent.machine, seats[side.other])
-        else:
-            movers[side.other] = mover_of(game, opponent)
-        results = game_played(game, movers, rng)
-        learner.machine.learn(seats[side], results[side])
-        if isinstance(opponent, QMemory) and opponent_learns:
-            opponent.machine.learn(seats[side.other], results[side.other])
-        tally.add(results[side])
-    return tally
+        A coin decides about the sides in every game. One that plays itself and is to learn as the opponent too learns
+        from both seats, from its own as the learner first.
+        """
+        game, tally = self.machine.game, Tally()
+        for _ in range(n_games):
+            side, own, others = Side(rng.below(2)), list[Decision](), list[Decision]()
+            movers = {side: _noting(self.machine, own), side.other: _noting(opponent.machine, others)}
+            results = game_played(game, movers, rng)
+            self.machine.learn(own, results[side])
+            if opponent_learns:
+                opponent.machine.learn(others, results[side.other])
+            tally.add(results[side])
+        return tally
 
 
 def game_played(game: Game[Any, Any], movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:

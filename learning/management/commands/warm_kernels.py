@@ -9,7 +9,6 @@ from games.rules.registry import GAMES
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train, train_against_machine
 from learning.core.training.contest import contest
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent, visit_probability, worst_case
@@ -27,8 +26,8 @@ class Command(BaseCommand):
         game = next(iter(GAMES.values()))
         first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
         rng = RandomSource(1)
-        train(first, OPPONENTS["random"], 1, rng)
-        train_against_machine(first, second, 1, rng, opponent_learns=True)
+        first.train(OPPONENTS["random"], 1, rng)
+        first.train_against(second, 1, rng, opponent_learns=True)
         contest(game, first, second, 1, rng)
         against_opponent(first, OPPONENTS["random"])
         worst_case(first)

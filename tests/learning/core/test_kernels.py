@@ -15,7 +15,6 @@ from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule, EmptyOpening, FinalLoss, WhenEmpty
 from learning.core.opponents.registry import UNIFORM
-from learning.core.training import batch
 from learning.core.training.episodes import train_episodes
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile
@@ -58,7 +57,7 @@ def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=
     memory, kernel_words = Memory.fresh(boxes_compile(game, side, rule)), RandomSource(seed)
     counted = np.zeros(3, np.int64)
     for _ in range(chunks):
-        counted += astuple(batch.train(memory, REMEMBERED[opponent], n_games // chunks, kernel_words))
+        counted += astuple(memory.train(REMEMBERED[opponent], n_games // chunks, kernel_words))
     assert tuple(counted) == astuple(tally)
     assert kernel_words.words == words.words
     assert_same_memory(memory, machine)
@@ -119,7 +118,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
     memories = []
     for game in (GAMES["noughts-and-crosses"], GAME):
         memory = Memory.fresh(boxes_compile(game, Side.SECOND, PRESETS["michie-refill"].rule))
-        batch.train(memory, UNIFORM["perfect"], 2_000, RandomSource(8))
+        memory.train(UNIFORM["perfect"], 2_000, RandomSource(8))
         memories.append(memory)
     assert np.array_equal(memories[0].beads, memories[1].beads)
     assert np.array_equal(memories[0].visits, memories[1].visits)
@@ -128,7 +127,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
 def test_a_seed_decides_everything_and_another_seed_something_else():
     def learnt(seed):
         memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule()))
-        tally = batch.train(memory, UNIFORM["random"], 1_000, RandomSource(seed))
+        tally = memory.train(UNIFORM["random"], 1_000, RandomSource(seed))
         return astuple(tally), memory.beads.tolist()
 
     assert learnt(1) == learnt(1) != learnt(2)
@@ -139,7 +138,7 @@ def test_beads_stop_at_the_greatest_number_there_is():
     memory = Memory.fresh(table)
     memory.beads[:] = (1 << 27) - 2
     memory.__post_init__()
-    batch.train(memory, UNIFORM["random"], 2_000, RandomSource(1))
+    memory.train(UNIFORM["random"], 2_000, RandomSource(1))
     assert memory.beads.max() == 1 << 27
     assert np.array_equal(memory.totals, np.add.reduceat(memory.beads, table.slot_indptr[:-1], dtype=np.int64))
 
@@ -152,11 +151,11 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
     # Both have learnt something before they meet.
     for machine, memory in zip((learner, other), memories, strict=True):
         train_episodes(machine, REMEMBERED["random"], 100, words)
-        batch.train(memory, REMEMBERED["random"], 100, kernel_words)
+        memory.train(REMEMBERED["random"], 100, kernel_words)
     other.learns = opponent_learns
 
     tally = train_episodes(learner, other, n_games, words)
-    counted = batch.train_against_machine(*memories, n_games, kernel_words, opponent_learns=opponent_learns)
+    counted = memories[0].train_against(memories[1], n_games, kernel_words, opponent_learns=opponent_learns)
     assert astuple(counted) == astuple(tally)
     assert kernel_words.words == words.words
     assert_same_memory(memories[0], learner)
@@ -209,7 +208,7 @@ def test_a_frozen_machine_is_left_as_it_is():
     frozen.beads[:40] = 0
     frozen.__post_init__()
     before = frozen.copy()
-    batch.train_against_machine(learner, frozen, 1_000, RandomSource(1), opponent_learns=False)
+    learner.train_against(frozen, 1_000, RandomSource(1), opponent_learns=False)
     assert frozen.touched() == []
     assert frozen.n_removed == before.n_removed
     assert np.array_equal(frozen.totals, before.totals)
@@ -223,9 +222,9 @@ def test_two_machines_of_one_side_or_of_different_sight_cannot_play():
         for side in (Side(side),)
     )
     with pytest.raises(ValueError, match="same side"):
-        batch.train_against_machine(first, first.copy(), 1, RandomSource(1), opponent_learns=True)
+        first.train_against(first.copy(), 1, RandomSource(1), opponent_learns=True)
     with pytest.raises(ValueError, match="as they lie"):
-        batch.train_against_machine(first, raw, 1, RandomSource(1), opponent_learns=True)
+        first.train_against(raw, 1, RandomSource(1), opponent_learns=True)
     with pytest.raises(ValueError, match="as they lie"):
         train_episodes(
             BoxMachine(GAME, Side.FIRST, first.table.cabinet.rule),
@@ -233,4 +232,4 @@ def test_two_machines_of_one_side_or_of_different_sight_cannot_play():
             1,
             RandomSource(1),
         )
-    assert batch.train_against_machine(first, second, 10, RandomSource(1), opponent_learns=True).games == 10
+    assert first.train_against(second, 10, RandomSource(1), opponent_learns=True).games == 10

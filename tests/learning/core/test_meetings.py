@@ -23,7 +23,6 @@ from learning.core.tournaments.meetings import (
 )
 from learning.core.tournaments.ratings import MAX_RATED_GAMES, ratings, spread
 from learning.core.tournaments.standings import Result, table
-from learning.core.training.batch import train
 from learning.core.training.contest import Player, contest
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_machine, against_opponent, expected, opponent_policy
@@ -40,7 +39,7 @@ def entrants(*sides: frozenset[int]) -> list[Entrant]:
 
 def memory(game: Game, side: Side, preset: str, games: int = 500) -> Memory:
     fresh = Memory.fresh(boxes_compile(game, side, PRESETS[preset].rule))
-    train(fresh, OPPONENTS["random"], games, RandomSource(7))
+    fresh.train(OPPONENTS["random"], games, RandomSource(7))
     return fresh
 
 

@@ -8,7 +8,6 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile
 from tests.learning.core.remembered import GAME
@@ -22,7 +21,7 @@ def table():
 @pytest.fixture
 def trained(table):
     memory = Memory.fresh(table)
-    train(memory, OPPONENTS["random"], 300, RandomSource(1))
+    memory.train(OPPONENTS["random"], 300, RandomSource(1))
     return memory
 
 
@@ -52,8 +51,8 @@ def test_what_is_stored_is_loaded_again(table, trained):
 
 def test_training_goes_on_from_what_was_loaded_as_if_never_interrupted(table, trained):
     again, source = Memory.load(table, rows(trained)), RandomSource(6)
-    train(again, OPPONENTS["perfect"], 500, source)
-    train(trained, OPPONENTS["perfect"], 500, RandomSource(6))
+    again.train(OPPONENTS["perfect"], 500, source)
+    trained.train(OPPONENTS["perfect"], 500, RandomSource(6))
     assert np.array_equal(again.beads, trained.beads)
 
 
@@ -92,7 +91,7 @@ def test_a_copy_is_independent(trained):
 
 def test_touched_boxes_are_those_that_were_opened(table):
     memory = Memory.fresh(table)
-    train(memory, OPPONENTS["random"], 5, RandomSource(3))
+    memory.train(OPPONENTS["random"], 5, RandomSource(3))
     touched = [table.box_id[one.position] for one in memory.touched()]
     assert touched == sorted(touched)
     assert 0 in touched

@@ -17,7 +17,6 @@ from learning.core.machines.rule import (
     WhenEmpty,
 )
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent
 from learning.core.training.tables import boxes_compile
@@ -154,7 +153,7 @@ def test_machines_get_as_strong_as_the_docs_say(name, rule, side, teacher, wins,
     found = []
     for seed in range(N_MACHINES):
         memory = Memory.fresh(table)
-        train(memory, OPPONENTS[teacher], 50_000, RandomSource(seed))
+        memory.train(OPPONENTS[teacher], 50_000, RandomSource(seed))
         found.append(
             (against_opponent(memory, OPPONENTS["random"]).win, against_opponent(memory, OPPONENTS["perfect"]).draw)
         )

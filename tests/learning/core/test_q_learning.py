@@ -19,7 +19,7 @@ from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, RuleError
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.q_episodes import QMemory, train_values
+from learning.core.training.q_episodes import QMemory
 from tests.rules.romgon_data import VECTORS, board_read
 from tests.rules.walks import met
 
@@ -193,19 +193,19 @@ class TestTraining:
         rule = Q_PRESETS["romgon-q-curious"].rule
         memory = QMemory.load(GAME, rule, rule.epsilon, lambda keys: {})
         before = memory.sample(OPPONENTS["easy"], 60, RandomSource(5))
-        train_values(memory, OPPONENTS["easy"], 250, RandomSource(1))
+        memory.train(OPPONENTS["easy"], 250, RandomSource(1))
         now = memory.sample(OPPONENTS["easy"], 60, RandomSource(5))
         assert now.win >= before.win + 0.15
 
     def test_the_same_seed_leaves_the_same_values(self) -> None:
         one, other = self.memory(), self.memory()
-        tallies = [train_values(memory, OPPONENTS["easy"], 20, RandomSource(7)) for memory in (one, other)]
+        tallies = [memory.train(OPPONENTS["easy"], 20, RandomSource(7)) for memory in (one, other)]
         assert tallies[0] == tallies[1]
         assert one.touched() == other.touched()
         assert one.touched()
 
     def test_against_itself_it_learns_from_both_seats(self) -> None:
         memory = self.memory(replace(QRule(), epsilon_decay=0.5, epsilon_floor=0))
-        tally = train_values(memory, memory, 1, RandomSource(2), opponent_learns=True)
+        tally = memory.train_against(memory, 1, RandomSource(2), opponent_learns=True)
         assert tally.games == 1
         assert memory.epsilon == 0.05

@@ -14,7 +14,6 @@ from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule, EmptyOpening, WhenEmpty
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training import strength
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile, graph_compile
 from tests.learning.core import naive
@@ -211,7 +210,7 @@ def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
     rule = BoxRule(win=0, draw=0, loss=0)
     memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, rule))
     n_games = 200_000
-    tally = train(memory, OPPONENTS["win-block"], n_games, RandomSource(11))
+    tally = memory.train(OPPONENTS["win-block"], n_games, RandomSource(11))
     chance = strength.visit_probability(memory, OPPONENTS["win-block"])
     opened = np.add.reduceat(memory.visits, memory.table.slot_indptr[:-1]) / n_games
     # Six standard deviations, and a little for the boxes that are hardly ever opened.

@@ -15,7 +15,6 @@ from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.printed_set import printed_set
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train
 from learning.core.training.memory import Memory
 from learning.core.training.strength import expected, opponent_policy, worst_case
 from learning.core.training.tables import boxes_compile, graph_compile
@@ -110,7 +109,7 @@ def games_until_perfect(seed: int) -> tuple[int, int]:
     while worst_case(memory).loss > 0:
         # Only a loss changes anything.
         while True:
-            tally = train(memory, OPPONENTS["random"], 1, rng)
+            tally = memory.train(OPPONENTS["random"], 1, rng)
             n_games += 1
             if tally.losses:
                 break

@@ -19,7 +19,7 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.q_episodes import QMemory, train_values
+from learning.core.training.q_episodes import QMemory
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
 from learning.selectors import strength as selectors_strength
@@ -106,7 +106,7 @@ class TestTraining:
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1 + n_chunks % 2))
             n_chunks += 1
         alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
-        tally = train_values(alone, OPPONENTS["easy"], 4, rng) + train_values(alone, OPPONENTS["medium"], 4, rng)
+        tally = alone.train(OPPONENTS["easy"], 4, rng) + alone.train(OPPONENTS["medium"], 4, rng)
         machine.refresh_from_db()
         assert stored(machine) == {one.key: (one.after, one.visits) for one in alone.touched()}
         assert machine.epsilon == alone.epsilon
@@ -134,7 +134,7 @@ class TestTraining:
         alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
         before = 0
         for point in run_curve(whole):
-            train_values(alone, OPPONENTS["easy"], point["games"] - before, rng)
+            alone.train(OPPONENTS["easy"], point["games"] - before, rng)
             before = point["games"]
             assert point["strength"] == json_of(selectors_strength.strength_of(alone, RandomSource(7, before + 1)))
 

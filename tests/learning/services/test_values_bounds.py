@@ -17,7 +17,7 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.q_episodes import QMemory, train_values
+from learning.core.training.q_episodes import QMemory
 from learning.exceptions import ValueQuotaError
 from learning.models import JobStatus, Machine, TrainingRun, ValueChange
 from learning.selectors import strength as selectors_strength
@@ -84,7 +84,7 @@ class TestReadable:
             for part in parts:
                 room = MOST - len(table)
                 memory = QMemory(QLearner(GAMES["romgon"], QRule(), Values(fetch, room), epsilon))
-                train_values(memory, OPPONENTS["easy"], part, rng)
+                memory.train(OPPONENTS["easy"], part, rng)
                 table |= {one.key: one.after for one in memory.touched()}
                 left_out, epsilon = left_out + memory.n_left_out, memory.epsilon
             return table, left_out

@@ -17,7 +17,6 @@ from learning import events, tasks
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.registry import HOUSE
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.batch import train, train_against_machine
 from learning.core.training.memory import Memory, TouchedBox
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.models import JobStatus, Lesson, Machine, TrainingRun
@@ -172,9 +171,9 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
     while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=130))
     memory, rng = Memory.fresh(table_of(learner)), RandomSource(3)
-    train(memory, OPPONENTS["random"], 300, rng)
-    train(memory, OPPONENTS["perfect"], 500, rng)
-    train_against_machine(memory, Memory.fresh(table_of(other)), 200, rng, opponent_learns=True)
+    memory.train(OPPONENTS["random"], 300, rng)
+    memory.train(OPPONENTS["perfect"], 500, rng)
+    memory.train_against(Memory.fresh(table_of(other)), 200, rng, opponent_learns=True)
     assert (memory_load(learner).beads == memory.beads).all()
     other.refresh_from_db()
     assert other.n_games == 200
@@ -192,7 +191,7 @@ def test_the_curve_is_exact_and_the_same_however_the_run_was_cut() -> None:
     assert (games[0], games[-1], len(games)) == (0, 5000, 61)
     for point in run_curve(whole)[::20]:
         memory = Memory.fresh(table_of(whole.machine))
-        train(memory, OPPONENTS["random"], point["games"], RandomSource(3))
+        memory.train(OPPONENTS["random"], point["games"], RandomSource(3))
         assert point["strength"] == strength_of(memory, RandomSource(0))
 
 
