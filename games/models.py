@@ -170,6 +170,9 @@ class Seat(models.Model):
     guest = models.UUIDField(null=True, blank=True, db_index=True, editable=False)
     token_sha256 = models.CharField(max_length=64, blank=True, editable=False)
 
+    occupant: Any = None
+    """What the automated player of this seat has read of who sits here; kept with this object, and never stored."""
+
     class Meta:
         constraints = [
             models.UniqueConstraint(name="seat_side_once", fields=["match", "side"]),

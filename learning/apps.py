@@ -1,4 +1,4 @@
-"""The learning app: registers its players with the games when it starts."""
+"""The learning app: registers its kinds of machine, and its players with the games, when it starts."""
 
 from django.apps import AppConfig
 
@@ -9,9 +9,9 @@ class LearningConfig(AppConfig):
     name = "learning"
 
     def ready(self) -> None:
-        """Let machines and opponents join live matches."""
+        """Make the kinds of machine known, and let machines and opponents join live matches."""
+        from learning.kinds.registry import kinds_register
         from learning.players.machines import players_register
-        from learning.players.values import values_player_register
 
+        kinds_register()
         players_register()
-        values_player_register()

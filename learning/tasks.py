@@ -15,7 +15,7 @@ from kombu.exceptions import OperationalError
 
 from games.models import MatchStatus, Room
 from learning.models import ExperimentRun, JobStatus, Machine
-from learning.storage.boxes import names_forget
+from learning.storage.names import names_forget
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
 from learning.workers.pairings import PAIRINGS

@@ -14,6 +14,7 @@ from django.utils.html import format_html, format_html_join
 from games.admin import BoardMedia, ReadOnly, board_html
 from games.exceptions import PlayError
 from learning.admin.base import cause_link
+from learning.kinds.registry import kind_of
 from learning.models import (
     Box,
     Machine,
@@ -86,11 +87,9 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
     @admin.display(description="memory")
     def boxes_link(self, machine: Machine) -> str:
         """The machine's boxes, or its values."""
-        if machine.keeps_values:
-            url = f"{reverse('admin:learning_value_changelist')}?machine={machine.pk}"
-            return format_html('<a href="{}">values</a>', url)
-        url = f"{reverse('admin:learning_box_changelist')}?machine__id__exact={machine.pk}"
-        return format_html('<a href="{}">boxes</a>', url)
+        kind = kind_of(machine)
+        model, query = kind.admin_list(machine)
+        return format_html('<a href="{}?{}">{}</a>', reverse(f"admin:learning_{model}_changelist"), query, kind.noun)
 
 
 class VisitedFilter(admin.SimpleListFilter):

@@ -21,8 +21,8 @@ from games.throttles import StartThrottle
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.exceptions import MachineQuotaError, ValueQuotaError
+from learning.kinds.machines import import_notes, machine_export
 from learning.models import Machine
-from learning.selectors import exchange as selectors_exchange
 from learning.serializers.base import StrictSerializer
 from learning.serializers.machines import MachineSerializer
 from learning.services import machines as services
@@ -92,7 +92,7 @@ class ImportedMachineSerializer(MachineSerializer):
 
     def get_notes(self, machine: Machine) -> list[str]:
         """As every other place tells them."""
-        return selectors_exchange.import_notes(machine, self.context["data"], "name a preset with ?preset=")
+        return import_notes(machine, self.context["data"], "name a preset with ?preset=")
 
 
 class FileNegotiation(DefaultContentNegotiation):
@@ -115,7 +115,7 @@ class MachineExportView(APIView):
     def get(self, request: Request, ref: str) -> HttpResponse:
         """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
         machine = machine_for(request.user, ref)
-        file = selectors_exchange.machine_export(machine, request.query_params.get("format") or "native")
+        file = machine_export(machine, request.query_params.get("format") or "native")
         answer = HttpResponse(file.text, content_type=f"{file.media_type}; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{file.name}"'
         return answer

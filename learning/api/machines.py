@@ -15,12 +15,12 @@ from rest_framework.views import APIView
 from games.players import Viewer
 from games.serializers import parsed, refusals
 from learning.access import cause_hidden, machine_for, machines_visible
-from learning.exceptions import BoxNotFoundError, MachineBusyError, MachineQuotaError, ValueQuotaError
+from learning.exceptions import MachineBusyError, MachineQuotaError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter
+from learning.kinds.machines import machine_strength
+from learning.kinds.registry import kind_of
 from learning.models import Box, Machine
 from learning.selectors import boxes as selectors_boxes
-from learning.selectors import strength as selectors_strength
-from learning.selectors import values as selectors_values
 from learning.serializers.machines import (
     BoxDetailSerializer,
     BoxSerializer,
@@ -118,7 +118,7 @@ class MachineStrengthView(APIView):
 
         Of a machine that keeps values: a sample, as it was measured when it was last trained.
         """
-        return Response(selectors_strength.machine_strength(machine_for(request.user, ref)))
+        return Response(machine_strength(machine_for(request.user, ref)))
 
 
 class ValuesView(APIView):
@@ -128,9 +128,7 @@ class ValuesView(APIView):
     def get(self, request: Request, ref: str, position: str) -> Response:
         """Every action with its value, whoever is to move, the best first."""
         machine = machine_for(request.user, ref)
-        if not machine.keeps_values:
-            raise BoxNotFoundError(f"{machine.name} keeps beads in boxes, and no values.")
-        return Response(selectors_values.position_values(machine, position))
+        return Response(kind_of(machine).position_view(machine, position))
 
 
 class BoxListView(GenericAPIView[Box]):

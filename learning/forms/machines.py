@@ -10,10 +10,12 @@ from django import forms
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, presets_of
-from learning.core.machines.registry import RULES, rule_read
-from learning.core.machines.rule import BoxRule, RuleError
-from learning.forms.base import PLAIN, PlainForm, say_plainly
-from learning.forms.rule_words import RULE_GROUPS, rule_field, rule_to_form
+from learning.core.machines.registry import rule_read
+from learning.core.machines.rule import RuleError
+from learning.forms.base import PlainForm, say_plainly
+from learning.forms.rule_words import rule_field, rule_to_form
+from learning.kinds.base import Kind
+from learning.kinds.registry import KINDS, kind_of_rule, kind_usual
 
 
 def game_label(game: Game[Any, Any]) -> str:
@@ -22,9 +24,14 @@ def game_label(game: Game[Any, Any]) -> str:
 
 
 def machine_kinds() -> dict[str, str]:
-    """The kind of machine that plays a game, by the game's slug."""
-    fitting = {game.slug: next(iter(presets_of(game)), None) for game in GAMES.values()}
-    return {slug: ALL_PRESETS[preset].rule.kind for slug, preset in fitting.items() if preset}
+    """The usual kind of machine that plays a game, by the game's slug."""
+    return {game.slug: kind.slug for game in GAMES.values() if (kind := kind_usual(game)) is not None}
+
+
+def usual_presets() -> dict[str, list[str]]:
+    """The usual preset of a machine of each side, by the game's slug."""
+    usual = {game: kind_usual(game) for game in GAMES.values()}
+    return {game.slug: [kind.usual_preset(game, side) for side in Side] for game, kind in usual.items() if kind}
 
 
 class MachineForm(PlainForm):
@@ -55,26 +62,32 @@ class MachineForm(PlainForm):
         known = [(slug, preset.name) for slug, preset in ALL_PRESETS.items()]
         self.fields["preset"].choices = known  # type: ignore[attr-defined]
         self.fields["preset"].initial = DEFAULT_PRESETS[Side.FIRST]
-        for rule in RULES.values():
-            start, hints = rule_to_form(rule()), get_type_hints(rule)
-            for field in fields(rule):
-                self.fields[field.name] = rule_field(field.name, hints[field.name])
+        for kind in KINDS.values():
+            start, hints = rule_to_form(kind.rule()), get_type_hints(kind.rule)
+            for field in fields(kind.rule):
+                self.fields[field.name] = rule_field(kind.words[field.name], hints[field.name])
                 self.fields[field.name].initial = start[field.name]
                 say_plainly(self.fields[field.name])
 
     def kinds(self) -> list[dict[str, Any]]:
         """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
-        kinds: dict[str, dict[str, Any]] = {}
-        for slug, kind in machine_kinds().items():
-            game = GAMES[slug]
-            of_kind = kinds.setdefault(
-                kind, {"kind": kind, "games": [], "presets": presets_of(game).values(), "groups": self._groups(kind)}
-            )
-            if slug == game.family:
-                of_kind["games"].append(game.name)
-        return list(kinds.values())
+        return [
+            {
+                "kind": kind.slug,
+                "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
+                "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
+                "presets": kind.presets.values(),
+                "groups": self._groups(kind),
+            }
+            for kind in KINDS.values()
+        ]
 
-    def _groups(self, kind: str) -> list[dict[str, Any]]:
+    def sided(self) -> str:
+        """The games in which some machine plays one side for good, so that it is asked which."""
+        kinds = [kind for kind in KINDS.values() if not kind.either_side]
+        return " ".join(game.slug for game in GAMES.values() if any(kind.rule.fits(game) for kind in kinds))
+
+    def _groups(self, kind: Kind) -> list[dict[str, Any]]:
         """The fields of a kind of rule in their groups, each with its exact term."""
         return [
             {
@@ -82,7 +95,7 @@ class MachineForm(PlainForm):
                 "exactly": group.exactly,
                 "fields": [{"field": self[name], "term": name} for name in group.fields],
             }
-            for group in RULE_GROUPS[kind]
+            for group in kind.groups
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -90,14 +103,14 @@ class MachineForm(PlainForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None
         game = GAMES.get(cleaned.get("game", ""))
-        kind = machine_kinds().get(game.slug, "") if game else ""
-        if kind:
-            self._keep(kind, cleaned)
         slug = cleaned.get("preset")
+        kind = self._kind(game, slug) if game else None
+        if kind is not None:
+            self._keep(kind, cleaned)
         if game is not None and slug and not cleaned["own_rule"] and slug not in presets_of(game):
             names = ", ".join(preset.name for preset in presets_of(game).values())
             self.add_error("preset", f"This rule cannot play {game.name}. Choose one of these: {names}.")
-        if kind and cleaned.get("own_rule") and not self.errors:
+        if kind is not None and cleaned.get("own_rule") and not self.errors:
             try:
                 rule = rule_read(self._rule_json(kind, cleaned))
             except RuleError as error:
@@ -106,27 +119,21 @@ class MachineForm(PlainForm):
         cleaned["rule"] = rule
         return cleaned
 
-    def _keep(self, kind: str, cleaned: dict[str, Any]) -> None:
+    def _kind(self, game: Game[Any, Any], preset: str | None) -> Kind | None:
+        """The kind of the preset that was chosen, or what usually plays the game."""
+        chosen = presets_of(game).get(preset or "")
+        return kind_usual(game) if chosen is None else kind_of_rule(chosen.rule)
+
+    def _keep(self, kind: Kind, cleaned: dict[str, Any]) -> None:
         """What is not asked of a machine of this kind cannot be wrong: another rule's fields, a side without boxes."""
-        for field in (field for rule in RULES.values() if rule.kind != kind for field in fields(rule)):
-            self.errors.pop(field.name, None)
-        if kind != BoxRule.kind:
+        for name in (name for other in KINDS.values() for name in other.words if name not in kind.words):
+            self.errors.pop(name, None)
+        if kind.either_side:
             self.errors.pop("side", None)
             cleaned["side"] = None
 
-    def _rule_json(self, kind: str, cleaned: dict[str, Any]) -> dict[str, Any]:
-        data: dict[str, Any] = {field.name: cleaned[field.name] for field in fields(RULES[kind])}
-        if kind == BoxRule.kind:
-            try:
-                data["initial"] = [int(number) for number in cleaned["initial"].replace(",", " ").split()]
-            except ValueError:
-                problem = "write whole numbers with commas between them, such as 4, 3, 2, 1"
-                raise RuleError("initial", problem) from None
-            for name in ("win", "draw", "loss", "floor"):
-                data[name] = data[name] or 0
-        elif empty := [name for name, value in data.items() if value is None]:
-            raise RuleError(empty[0], PLAIN["required"])
-        return {"kind": kind, **data}
+    def _rule_json(self, kind: Kind, cleaned: dict[str, Any]) -> dict[str, Any]:
+        return {"kind": kind.slug, **kind.rule_from_form({name: cleaned[name] for name in kind.words})}
 
 
 class MachineDetailsForm(PlainForm):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,9 +16,8 @@ from games.models import Room, new_code
 from games.rules.base import Game, Side
 from games.rules.registry import game_get
 from learning.core.machines.boxes import Cabinet
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import Rule, rule_read
-from learning.core.machines.rule import BoxRule
+from learning.core.machines.registry import rule_read
+from learning.core.machines.rule import BoxRule, Rule
 from learning.exceptions import NoBoxesError
 
 SIDES = [(0, "plays first"), (1, "plays second")]
@@ -89,7 +88,7 @@ class Machine(models.Model):
 
     class Meta:
         constraints = [
-            # A machine that keeps boxes plays one side for good, one that keeps values plays either and explores.
+            # One that plays either side may explore (0: it never does); one that plays one side for good does not.
             models.CheckConstraint(
                 name="machine_side",
                 condition=Q(side__isnull=False, side__lte=1, epsilon__isnull=True)
@@ -126,27 +125,22 @@ class Machine(models.Model):
         return rule_read(self.rule_json)
 
     @property
-    def keeps_values(self) -> bool:
-        """Whether it is a machine that keeps values instead of boxes with beads."""
-        return isinstance(self.rule, QRule)
-
-    @property
     def box_rule(self) -> BoxRule:
         """The machine's own copy of its rule, of a machine that keeps boxes.
 
         Raises:
-            NoBoxesError: it keeps values.
+            NoBoxesError: it keeps something else.
         """
-        if not isinstance(self.rule, BoxRule):
-            raise NoBoxesError(f"{self.name} has no boxes: it keeps a value for every move it has tried.")
-        return self.rule
+        if not self.rule.has_boxes:
+            raise NoBoxesError(f"{self.name} has no boxes: it keeps {self.rule.keeps}.")
+        return cast("BoxRule", self.rule)
 
     @cached_property
     def cabinet(self) -> Cabinet:
         """Which boxes the machine has, and what its beads stand for.
 
         Raises:
-            NoBoxesError: it keeps values.
+            NoBoxesError: it keeps something else.
         """
         rule = self.box_rule
         assert self.side is not None, "whoever has boxes plays one side"

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.players import MACHINE, Choice, Offer, SeatPlayer, Viewer, player_register
 from games.rules.base import Game, Outcome, Side
-from games.selectors import RESIGNATION
-from learning import events
 from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines import box_machine
-from learning.core.machines.box_machine import BoxMachine, Result
 from learning.core.machines.registry import house_machine
 from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
-from learning.models import Box, Draw, LessonKind, Machine, MachineSeat
+from learning.kinds.base import Kind
+from learning.kinds.registry import KINDS, kind_of
+from learning.models import Machine
 from learning.selectors.machines import machine_brief, machine_in, machine_of_house
-from learning.selectors.matches import insight_told, match_insight
-from learning.services.machines import guests_values_require, room_copy
-from learning.storage.boxes import changes_record, lesson_open
-from learning.storage.locks import machine_hold, machines_locked
-
-
-def ply_random(seat: Seat) -> RandomSource:
-    """The random source of the ply that is about to be played: the match's seed and the ply decide."""
-    return RandomSource(seat.match.seed, seat.match.n_plies)
-
-
-def machines_reread(match: Match) -> None:
-    """Forget what has been read of a match's machines: they have learnt since."""
-    for seat in match.seats.all():
-        seat._state.fields_cache.pop("machine_seat", None)
+from learning.selectors.matches import insight_told
+from learning.services import lessons
+from learning.services.lessons import ply_random
+from learning.services.machines import guests_values_require
 
 
 def _account(seat: Seat) -> Any:
@@ -53,15 +37,6 @@ def _guest(seat: Seat) -> UUID | None:
     """The guest who asks for the player in this seat, where no account does: who sits in the match, else the host."""
     person = Seat.objects.filter(match=seat.match, guest__isnull=False).first()
     return seat.match.room.host_guest if person is None else person.guest
-
-
-VALUES = "machine-q"
-"""The player that moves for machines that keep values (``players.values``). It is not asked for by this name."""
-
-
-def _player_of(machine: Machine) -> str:
-    """The player that moves for a machine."""
-    return VALUES if machine.keeps_values else MACHINE
 
 
 class OpponentPlayer(SeatPlayer):
@@ -106,14 +81,24 @@ class OpponentPlayer(SeatPlayer):
 
 
 class MachinePlayer(SeatPlayer):
-    """A machine with boxes: draws a bead, and learns from the match in the transaction that ends it.
+    """A machine: it moves, and learns from the match in the transaction that ends it.
 
-    In the seat of a person who has taken it over it draws nothing, and learns from their moves all the same.
+    In the seat of a person who has taken it over it chooses nothing, and learns from their moves all the same.
     """
 
-    slug = MACHINE
     name = "A machine"
     learns = True
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug  # type: ignore[misc]  # one instance a slug
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of machine that it moves for."""
+        return [kind for kind in KINDS.values() if kind.player == self.slug]
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return self.slug == MACHINE or any(kind.rule.fits(game) for kind in self.kinds)
 
     def only_side(self, machine: str) -> Side | None:
         side = machine_find(machine).side
@@ -143,82 +128,35 @@ class MachinePlayer(SeatPlayer):
         return self.wanted(seat, machine).pk
 
     def sit(self, seat: Seat, machine: str) -> None:
-        room, sits = seat.match.room, self.wanted(seat, machine)
-        if not machine_hold(sits):
-            raise MachineNotFoundError(f"{sits.name} has just been deleted.")
-        if room.fresh:
-            copies = Machine.objects.filter(room=room, copied_from=sits)
-            sits = copies.first() or room_copy(machine_id=sits.pk, room=room, owner=_account(seat), guest=_guest(seat))
-        if seat.is_human:
-            seat.takes_over = _player_of(sits)
-        else:
-            seat.player, seat.name = _player_of(sits), sits.name
-        seat.save(update_fields=["player", "takes_over", "name"])
-        MachineSeat.objects.create(seat=seat, machine=sits)
+        lessons.seat_take(seat=seat, machine=self.wanted(seat, machine), owner=_account(seat), guest=_guest(seat))
 
     def opened(self, seat: Seat) -> None:
         copy = machine_in(seat)
-        if copy is not None and copy.keeps_values and copy.room_id is not None and copy.owner_id is None:
+        if copy is not None and kind_of(copy).grows and copy.room_id is not None and copy.owner_id is None:
             guests_values_require(_guest(seat), seat.match.room.opened_from)
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
+        if all(kind.either_side for kind in self.kinds):
+            return True
         room = seat.match.room
         asked = room.takes_over if seat.is_human else room.opponent
         return side == seat.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
 
     def choose(self, seat: Seat, position: Any) -> Choice:
-        """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-        opened = self._open(seat, position)
-        if opened is None:  # deleted in the middle of the match: there is nobody left to move
-            return Choice(None)
-        machine, player, box = opened
-        move, draw = player.choose(position, ply_random(seat))
-        if draw is None or box is None:
-            return Choice(move)
-        if draw.refilled and machine.learns:
-            self._refill(seat.match, machine, box, draw)
-        return Choice(move, memo=(box, draw))
+        return lessons.machine_choose(seat=seat, position=position)
 
     def follow(self, seat: Seat, position: Any, move: Any) -> None:
-        opened = self._open(seat, position)
-        if opened is None:
-            return
-        machine, player, box = opened
-        draw = player.follow(position, move)
-        if draw is None or box is None:
-            return
-        if draw.refilled and machine.learns:
-            self._refill(seat.match, machine, box, draw)
-        self.remember(seat, Choice(move, memo=(box, draw)))
+        lessons.machine_follow(seat=seat, position=position, move=move)
 
     def remember(self, seat: Seat, choice: Choice) -> None:
-        if choice.memo is None:
-            return
-        box, draw = choice.memo
-        Draw.objects.create(
-            machine_id=box.machine_id,
-            seat=seat,
-            ply=seat.match.n_plies,
-            box=box,
-            slot=draw.slot,
-            beads=list(draw.beads),
-            refilled=draw.refilled,
-        )
-        machine = machine_in(seat)
-        if draw.slot is not None and machine is not None:
-            drawn = {"position": box.position, "slot": draw.slot}
-            transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
+        lessons.choice_store(seat=seat, choice=choice)
 
     def finish(self, match: Match, outcome: Outcome) -> None:
-        seats = MachineSeat.objects.filter(seat__match=match).select_related("seat").order_by("machine_id")
-        by_machine = {machine_seat.machine_id: machine_seat.seat for machine_seat in seats}
-        for machine in machines_locked(by_machine).values():
-            self._learn(match, machine, by_machine[machine.pk], outcome)
-        machines_reread(match)
+        lessons.match_teach(match=match, outcome=outcome, player=self.slug)
 
     def describe(self, seat: Seat) -> dict[str, Any] | None:
         machine = machine_in(seat)
-        return None if machine is None else machine_brief(machine)
+        return None if machine is None else {**machine_brief(machine), "tells": kind_of(machine).tells}
 
     def audience(self, seat: Seat) -> list[int] | None:
         machine = machine_in(seat)
@@ -238,103 +176,13 @@ class MachinePlayer(SeatPlayer):
         return machine is not None and is_master(user, machine)
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
-        return match_insight(match, seats)
-
-    def sitting(self, seat: Seat) -> Machine | None:
-        """The machine in this seat, which nobody deletes before its move is stored; ``None`` if it is gone."""
-        machine = machine_in(seat)
-        return machine if machine is not None and machine_hold(machine) else None
-
-    def _open(self, seat: Seat, position: Any) -> tuple[Machine, BoxMachine, Box | None] | None:
-        """The machine in this seat, ready to look at the position, and the box that it opens there (``None``: none).
-
-        ``None`` if the machine is gone.
-        """
-        machine = self.sitting(seat)
-        if machine is None:
-            return None
-        player = BoxMachine(machine.game_rules, machine.cabinet.side, machine.box_rule, learns=machine.learns)
-        if not player.cabinet.has_box(position):
-            return machine, player, None
-        key = machine.game_rules.encode(player.cabinet.box_position(position))
-        box = Box.objects.filter(machine=machine, position=key).first()
-        if box is None or (machine.learns and not any(box.beads)):
-            locked = self._locked(seat)
-            if locked is None:
-                return None
-            machine = locked
-            player.learns = machine.learns
-            box = self._box_met(machine, player, position, key)
-        player.boxes[key] = list(box.beads)
-        return machine, player, box
-
-    def _locked(self, seat: Seat) -> Machine | None:
-        """The seat's machine, locked; ``None`` if it has been deleted since it was read.
-
-        The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
-        they would not be in ascending order, and two matches could wait for each other.
-        """
-        sitting = dict(MachineSeat.objects.filter(seat__match=seat.match_id).values_list("seat_id", "machine_id"))
-        return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
-
-    def _box_met(self, machine: Machine, player: BoxMachine, position: Any, key: str) -> Box:
-        """The box, under the machine's lock: read again, or opened with its initial beads when first met."""
-        beads = list(player.open_box(position))
-        box, _ = Box.objects.get_or_create(
-            machine=machine,
-            position=key,
-            defaults={
-                "ply": machine.game_rules.ply(machine.game_rules.decode(key)),
-                "move_number": player.cabinet.move_number(machine.game_rules.decode(key)) + 1,
-                "start": beads,
-                "beads": beads,
-                "visits": [0] * len(beads),
-            },
-        )
-        return box
-
-    def _refill(self, match: Match, machine: Machine, box: Box, draw: box_machine.BeadDraw) -> None:
-        """Store what the draw did to an empty box. The machine is locked: an empty box took us there."""
-        deltas = list(draw.beads)
-        box.beads = deltas
-        box.save(update_fields=["beads"])
-        lesson = lesson_open(machine, LessonKind.REFILL, match=match)
-        changes_record(lesson, [(box, deltas, match.n_plies)])
-        transaction.on_commit(lambda: events.box_changed(machine, [box]))
-
-    def _learn(self, match: Match, machine: Machine, seat: Seat, outcome: Outcome) -> None:
-        if not machine.learns:
-            return
-        drawn = list(Draw.objects.filter(seat=seat).order_by("ply"))
-        taught = [draw for draw in drawn if draw.slot is not None]
-        boxes = {box.pk: box for box in Box.objects.filter(pk__in={draw.box_id for draw in taught})}
-        memory = {box.position: list(box.beads) for box in boxes.values()}
-        result = Result.of(outcome, machine.cabinet.side)
-        rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
-        if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
-            # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
-            rule, resigned = replace(rule, punish_previous_on_resign=False), True
-        player = BoxMachine(machine.game_rules, machine.cabinet.side, rule, memory, machine.n_removed)
-        draws = [box_machine.BeadDraw(boxes[draw.box_id].position, tuple(draw.beads), draw.slot) for draw in taught]
-        changes = player.restock(draws, result, resigned=resigned)
-        machine.n_removed = player.n_removed
-        tally = (int(result is Result.WIN), int(result is Result.DRAW), int(result is Result.LOSS))
-        lesson = lesson_open(machine, LessonKind.MATCH, match=match, tally=tally)
-        for draw in taught:
-            assert draw.slot is not None
-            boxes[draw.box_id].visits[draw.slot] += 1
-        # Box by box as play went, so that each entry of the ledger shows the beads as they stood after it.
-        first = len(taught) - len(changes)
-        entries = []
-        for draw, change in zip(taught[first:], changes, strict=True):
-            box = boxes[draw.box_id]
-            box.beads = [count + delta for count, delta in zip(box.beads, change.deltas, strict=True)]
-            entries.append((box, change.deltas, draw.ply))
-        changes_record(lesson, entries)
-        if boxes:
-            Box.objects.bulk_update(boxes.values(), ["beads", "visits"])
-        touched = list(boxes.values())
-        transaction.on_commit(lambda: events.box_changed(machine, touched))
+        """The first word that a kind of machine among them has to say."""
+        for kind in self.kinds:
+            own = [seat for seat in seats if (sits := machine_in(seat)) is None or kind_of(sits) is kind]
+            insight = kind.insight(match, own) if own else None
+            if insight is not None:
+                return insight
+        return None
 
 
 class HousePlayer(MachinePlayer):
@@ -342,6 +190,9 @@ class HousePlayer(MachinePlayer):
 
     slug = "menace"
     name = "MENACE"
+
+    def __init__(self) -> None:
+        super().__init__(self.slug)
 
     def plays(self, game: Game[Any, Any]) -> bool:
         return any(house_machine(game.slug, side) for side in Side)
@@ -371,6 +222,7 @@ class HousePlayer(MachinePlayer):
 def players_register() -> None:
     """Make every learner and opponent known to live matches; called when the app is ready."""
     player_register(HousePlayer())
-    player_register(MachinePlayer())
+    for slug in {kind.player: kind for kind in KINDS.values()}:
+        player_register(MachinePlayer(slug))
     for slug in {**OPPONENTS, **LEVELS}:
         player_register(OpponentPlayer(slug))

@@ -10,11 +10,12 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from games.rules.base import Game
+from games.rules.base import Game, Side
 from games.rules.errors import InvalidPositionError
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.printed_set import printed_set
+from learning.core.machines.rule import EmptyOpening, WhenEmpty
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError
 from learning.models import Box, Change, Draw, Machine
@@ -180,6 +181,21 @@ def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
         board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
         printed[key] = (board, places)
     return printed, views, list(pieces)
+
+
+def machine_stopped(machine: Machine) -> str:
+    """What to say of a machine of boxes that resigns on its first move for ever; nothing of one that does not."""
+    rule = machine.box_rule
+    if rule.when_empty is not WhenEmpty.RESIGN or rule.empty_opening is not EmptyOpening.STOP:
+        return ""
+    first = machine.boxes.filter(move_number=1).values_list("beads", flat=True)
+    n_empty = sum(not any(beads) for beads in first)
+    if not n_empty:
+        return ""
+    if machine.side == Side.FIRST:
+        return "Its first box is empty, and its rule never fills it again: it refuses to play and resigns every game."
+    boxes = "first box is" if n_empty == 1 else "first boxes are"
+    return f"{n_empty} {boxes} empty, and its rule never fills them again: where it opens one, it resigns at once."
 
 
 def box_get(machine: Machine, text: str) -> Box:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
@@ -11,19 +11,24 @@ from django.db.models.functions import JSONObject
 from games.models import Room, Seat
 from games.rules.base import Side
 from learning.access import machines_visible
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import HOUSE, Rule, house_machine
-from learning.core.machines.rule import BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
+from learning.core.machines.registry import HOUSE, house_machine
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+
+
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """What has been read of who sits in a seat; no machine: it has been deleted since."""
+
+    machine: Machine | None
 
 
 def machine_in(seat: Seat) -> Machine | None:
     """The machine that sits in a seat, read once for each seat object; ``None`` when it has been deleted since."""
-    if "machine_seat" not in seat._state.fields_cache:
+    if seat.occupant is None:
         found = MachineSeat.objects.select_related("machine").filter(seat=seat).first()
-        seat._state.fields_cache["machine_seat"] = found
-    found = seat._state.fields_cache["machine_seat"]
-    return found.machine if found is not None else None
+        seat.occupant = Occupant(None if found is None else found.machine)
+    occupant: Occupant = seat.occupant
+    return occupant.machine
 
 
 def machine_of_house(game: str, side: Side) -> Machine | None:
@@ -57,6 +62,19 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
 def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:
     """The machines of a game that a list may show to this user, in order of name."""
     return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
+
+
+def card_facts(machine: Machine) -> dict[str, Any]:
+    """What a card of a machine says of it."""
+    return {
+        "id": machine.pk,
+        "name": machine.name,
+        "game_name": machine.game_rules.name,
+        "side_name": machine.get_side_display(),
+        "games": machine.n_games,
+        "url": machine.get_absolute_url(),
+        "learns": machine.learns,
+    }
 
 
 def machine_brief(machine: Machine) -> dict[str, Any]:
@@ -117,20 +135,6 @@ def machine_loss(machine: Machine) -> dict[str, int]:
     }
 
 
-def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
-    """Those machines that this one can be trained against: the same game, the other side, the same sight of boards.
-
-    Of machines that keep values any, itself among them.
-    """
-    others = among.filter(game=machine.game)
-    if machine.keeps_values:
-        others = others.filter(side__isnull=True)
-    else:
-        sight = machine.box_rule.reduce_symmetry
-        others = others.filter(side=machine.cabinet.side.other, rule_json__reduce_symmetry=sight)
-    return list(others.order_by("name", "pk")[:limit])
-
-
 def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 200) -> list[dict[str, Any]]:
     """Machines as lines of a list, in order of name."""
     chosen = machines.filter(game=game) if game else machines
@@ -144,77 +148,3 @@ def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 20
         }
         for machine in chosen.select_related("owner").order_by("name", "pk")[:limit]
     ]
-
-
-def machine_stopped(machine: Machine) -> str:
-    """What to say of a machine of boxes that resigns on its first move for ever; nothing of one that does not."""
-    rule = machine.box_rule
-    if rule.when_empty is not WhenEmpty.RESIGN or rule.empty_opening is not EmptyOpening.STOP:
-        return ""
-    first = machine.boxes.filter(move_number=1).values_list("beads", flat=True)
-    n_empty = sum(not any(beads) for beads in first)
-    if not n_empty:
-        return ""
-    if machine.side == Side.FIRST:
-        return "Its first box is empty, and its rule never fills it again: it refuses to play and resigns every game."
-    boxes = "first box is" if n_empty == 1 else "first boxes are"
-    return f"{n_empty} {boxes} empty, and its rule never fills them again: where it opens one, it resigns at once."
-
-
-def rule_sentences(rule: Rule) -> list[tuple[str, str]]:
-    """The rule in words, field by field that matters, as (label, sentence)."""
-    return _value_sentences(rule) if isinstance(rule, QRule) else _box_sentences(rule)
-
-
-def _value_sentences(rule: QRule) -> list[tuple[str, str]]:
-    tries = f"a chance of {_digits(rule.epsilon)} at first, times {_digits(rule.epsilon_decay)} after each game"
-    ahead = f"{_digits(rule.discount)} of the best that it could play next"
-    each = "" if rule.step_reward < 0 else "+"
-    return [
-        ("Keeps", "a value for every move it has tried on a board; all others count 0"),
-        ("Plays", "the greatest value plus a hundredth of what the engine makes of the board after the move"),
-        ("Tries anything", f"with {tries}, but {_digits(rule.epsilon_floor)} at least"),
-        ("Win, draw, loss", f"+1, 0, −1 for its last move; {each}{_digits(rule.step_reward)} for each move before"),
-        ("Learns", f"each value moves {_digits(rule.learning_rate)} of the way to that and {ahead}"),
-    ]
-
-
-def _digits(number: float) -> str:
-    """The number with all of its digits and no exponent: 1, −0.01, 0.99999999."""
-    return f"{Decimal(str(number + 0)).normalize():f}".replace("-", "−")
-
-
-def _box_sentences(rule: BoxRule) -> list[tuple[str, str]]:
-    by = {"move_number": "by its own move number", "ply": "by the number of pieces on the board", "cell": "by square"}
-    refills = rule.empty_opening is EmptyOpening.REFILL
-    opening = "the very first box is filled again" if refills else "with an empty first box it refuses to play"
-    boxes = [
-        "one for every choice" if rule.box_set is BoxSet.DECISIONS else "one for every turn",
-        "turned boards share a box" if rule.reduce_symmetry else "every board as it lies",
-    ]
-    if rule.merge_symmetric_moves:
-        boxes.append("like squares share a colour")
-    sentences = [
-        ("Starts with", f"{', '.join(map(str, rule.initial))} beads of each colour, {by[rule.initial_by]}"),
-        ("Win, draw, loss", f"{rule.win:+d}, {rule.draw:+d}, {rule.loss:+d} beads on the move played"),
-        (
-            "Empty box",
-            {
-                WhenEmpty.RESIGN: f"it resigns; {opening}",
-                WhenEmpty.REFILL: "it is filled again as it was at the start",
-                WhenEmpty.UNIFORM: "it plays anything that is allowed",
-            }[rule.when_empty],
-        ),
-        ("Boxes", ", ".join(boxes)),
-    ]
-    if rule.floor:
-        sentences.append(("Never fewer than", f"{rule.floor} of a colour"))
-    if rule.cap is not None:
-        sentences.append(("Never more than", f"{rule.cap} of a colour"))
-    if rule.final_win is not FinalWin.NONE:
-        sentences.append(("Last move of a win", "becomes the only one in its box"))
-    if rule.final_loss is not FinalLoss.NONE:
-        sentences.append(("Last move of a loss", "is taken out of its box for good"))
-    if rule.only_last:
-        sentences.append(("Learns", "in the last box it opened only"))
-    return sentences

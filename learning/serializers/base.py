@@ -8,8 +8,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from learning.core.machines.registry import Rule, rule_read
-from learning.core.machines.rule import RuleError
+from learning.core.machines.registry import rule_read
+from learning.core.machines.rule import Rule, RuleError
 from learning.core.seeds import MAX_SEED
 
 

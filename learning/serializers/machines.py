@@ -12,9 +12,9 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.serializers import parse_side
 from learning.access import is_seen
-from learning.core.machines.presets import ALL_PRESETS, PRESETS, preset_named, presets_of
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import BoxRule
+from learning.core.machines.presets import ALL_PRESETS, preset_named
+from learning.kinds.base import Kind
+from learning.kinds.registry import kind_of_rule, kind_usual
 from learning.models import Box, Machine
 from learning.selectors.boxes import slots_view
 from learning.serializers.base import IntervalField, RuleField, StrictSerializer
@@ -79,6 +79,13 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         return machine.owner.get_username() if machine.owner else None
 
 
+class PresetField(serializers.ChoiceField):
+    """The slug of a preset of any kind of machine that there is."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(choices=[(preset.slug, preset.name) for preset in ALL_PRESETS.values()], **kwargs)
+
+
 class MachineCreateSerializer(StrictSerializer):
     """What a new machine needs: a game, a side, and a preset or a rule of its own."""
 
@@ -91,8 +98,7 @@ class MachineCreateSerializer(StrictSerializer):
     )
     name = serializers.CharField(max_length=80, required=False)
     description = serializers.CharField(max_length=2000, default="", allow_blank=True)
-    preset = serializers.ChoiceField(
-        choices=[(preset.slug, preset.name) for preset in ALL_PRESETS.values()],
+    preset = PresetField(
         required=False,
         help_text="The usual one of its side if neither this nor a rule is given.",
     )
@@ -107,35 +113,34 @@ class MachineCreateSerializer(StrictSerializer):
             game = game_get(attrs["game"])
         except UnknownGameError as error:
             raise serializers.ValidationError({"game": str(error)}, code=error.code) from None
-        if not presets_of(game):
+        kind = self._kind(attrs, game)
+        if kind is None:
             raise serializers.ValidationError({"game": f"No machine can play {game.name}."}, code="invalid")
-        if self._keeps_values(attrs, game):
-            if attrs["side"]:
-                problem = "A machine that keeps values plays either side, so it is given none."
+        attrs["side"] = self._side(attrs["side"], game, kind)
+        attrs.setdefault("name", kind.usual_name(game, attrs["side"], attrs.get("preset", "")))
+        return attrs
+
+    def _side(self, text: str, game: Game[Any, Any], kind: Kind) -> Side | None:
+        """The side that is asked for; ``None`` for a machine that plays either, and is asked for none."""
+        if kind.either_side:
+            if text:
+                problem = f"A machine that keeps {kind.noun} plays either side, so it is given none."
                 raise serializers.ValidationError({"side": problem}, code="invalid")
-            attrs["side"] = None
-            attrs.setdefault("name", f"{game.name} Q")
-            return attrs
+            return None
         try:
-            side = parse_side(game, attrs["side"], Side.FIRST)
+            side = parse_side(game, text, Side.FIRST)
         except ValueError as error:
             raise serializers.ValidationError({"side": str(error).removeprefix("side: ")}, code="invalid") from None
         if side is None:
             raise serializers.ValidationError({"side": "A machine plays one side for good."}, code="invalid")
-        attrs["side"] = side
-        if "name" not in attrs:
-            role = game.layout.roles[side]
-            attrs["name"] = f"{PRESETS[attrs['preset']].name if 'preset' in attrs else game.name} {role}"
-        return attrs
+        return side
 
-    def _keeps_values(self, attrs: dict[str, Any], game: Game[Any, Any]) -> bool:
+    def _kind(self, attrs: dict[str, Any], game: Game[Any, Any]) -> Kind | None:
         """Which kind of machine is asked for: by its rule, its preset, or what fits the game."""
         if "rule" in attrs:
-            return isinstance(attrs["rule"], QRule)
-        if "preset" in attrs:
-            preset = preset_named(attrs["preset"])
-            return preset is not None and isinstance(preset.rule, QRule)
-        return not BoxRule.fits(game)
+            return kind_of_rule(attrs["rule"])
+        preset = preset_named(attrs.get("preset", ""))
+        return kind_usual(game) if preset is None else kind_of_rule(preset.rule)
 
 
 class MachineUpdateSerializer(StrictSerializer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -19,15 +19,11 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.selectors import rooms_of, rooms_open
 from learning.access import To, machine_for, machine_require
-from learning.core.exchange.document import MachineData, Wanted
+from learning.core.exchange.document import Document, Wanted
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import machine_read
-from learning.core.exchange.values import ValuesData
-from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS, preset_named, presets_of
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import Rule
-from learning.core.machines.rule import BoxRule, OpenBoxes
-from learning.core.training.memory import Memory
+from learning.core.machines.presets import PRESETS, preset_named, presets_of
+from learning.core.machines.rule import Rule
 from learning.exceptions import (
     GameTooLargeError,
     MachineBusyError,
@@ -36,10 +32,11 @@ from learning.exceptions import (
     RuleRefusedError,
     ValueQuotaError,
 )
-from learning.models import Change, Lesson, Machine, TrainingRun
-from learning.storage.boxes import boxes_lay_out, boxes_reset, boxes_restore, names_forget, table_of
+from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
+from learning.models import Lesson, Machine, TrainingRun
 from learning.storage.locks import machine_lock
-from learning.storage.values import values_copy, values_forget, values_left, values_restore
+from learning.storage.names import names_forget
+from learning.storage.values import values_left
 
 DELETIONS = 1
 """The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""
@@ -59,7 +56,7 @@ def machine_create(
 
     Args:
         game: slug of the game.
-        side: the side it will play; ``None`` for a machine that keeps values, which plays either.
+        side: the side it will play; ``None`` for a machine of a kind that plays either.
         name: what people call it.
         preset: slug of the preset to copy the rule from; ignored when ``rule`` is given.
         rule: a rule of its own.
@@ -75,17 +72,15 @@ def machine_create(
         preset = preset or preset_usual(rules, side)
         rule = preset_rule(rules, preset)
     rule_require(rules, rule)
-    if isinstance(rule, QRule):
-        if side is not None:
-            raise RuleRefusedError("side: A machine that keeps values plays either side.")
-        details["epsilon"] = rule.epsilon
-    elif side is None:
-        raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
+    kind = kind_of_rule(rule)
+    if kind.either_side != (side is None):
+        plays = "plays either side" if kind.either_side else "plays one side for good"
+        raise RuleRefusedError(f"side: A machine that keeps {kind.noun} {plays}.")
+    details |= kind.fields_new(rule)
     machine = Machine.objects.create(
         game=rules.slug, side=side, name=name, preset=preset, rule_json=rule.to_json(), **details
     )
-    if isinstance(rule, BoxRule) and rule.open_boxes is OpenBoxes.IN_ADVANCE:
-        boxes_lay_out(machine, Memory.fresh(table_of(machine)))
+    kind.lay_out(machine)
     return machine
 
 
@@ -93,19 +88,15 @@ def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
     """The slug of the preset that a machine gets when nobody says otherwise.
 
     Raises:
-        RuleRefusedError: for a game of boxes, unless a side is given.
+        RuleRefusedError: the usual machine plays one side for good, and none is given.
     """
-    if BoxRule.fits(game):
-        if side is None:
-            raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
-        return DEFAULT_PRESETS[side]
-    return next(iter(presets_of(game)))
+    kind = kind_usual(game)
+    assert kind is not None, "some machine plays it"
+    return kind.usual_preset(game, side)
 
 
 def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
-    """The rule of a preset for a game: where boxes cannot be laid out in advance, they are opened when met.
-
-    The play is the same.
+    """The rule of a preset, as it fits a game.
 
     Raises:
         RuleRefusedError: there is no such preset.
@@ -113,8 +104,7 @@ def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
     found = preset_named(preset)
     if found is None:
         raise RuleRefusedError(f"preset: {preset!r} is not one of {', '.join(presets_of(game))}.")
-    rule = found.rule
-    return rule if game.enumerable or isinstance(rule, QRule) else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+    return kind_of_rule(found.rule).suited(game, found.rule)
 
 
 def rule_require(game: Game[Any, Any], rule: Rule) -> None:
@@ -126,12 +116,7 @@ def rule_require(game: Game[Any, Any], rule: Rule) -> None:
     if not rule.fits(game):
         able = ", ".join(presets_of(game))
         raise RuleRefusedError(f"rule: A machine of this kind cannot play {game.name}; there are the presets {able}.")
-    if isinstance(rule, QRule):
-        return
-    if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
-        raise GameTooLargeError(
-            f"open_boxes: {game.name} has too many positions to lay out a box for each. They can be opened when met."
-        )
+    kind_of_rule(rule).rule_require(game, rule)
 
 
 @transaction.atomic
@@ -155,16 +140,7 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         n_values=machine.n_values,
         **details,
     )
-    if machine.keeps_values:
-        values_copy(machine, copy)
-        return copy
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
-            " SELECT %s, position, ply, move_number, beads, beads, array_fill(0::bigint, ARRAY[cardinality(beads)])"
-            " FROM learning_box WHERE machine_id = %s ORDER BY position",
-            [copy.pk, machine.pk],
-        )
+    kind_of(machine).copy(machine, copy)
     return copy
 
 
@@ -228,7 +204,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
     if owner is not None:
         account_lock(owner)
     original = _locked(machine_id)
-    if original.keeps_values:
+    if kind_of(original).grows:
         most = settings.VALUES_PER_ROOM_COPY
         if original.n_values > most:
             raise ValueQuotaError(
@@ -249,7 +225,7 @@ class Imported:
     """A machine that was brought in, and what its file was read as."""
 
     machine: Machine
-    data: MachineData | ValuesData
+    data: Document
 
 
 def machine_import(
@@ -297,13 +273,10 @@ def machine_import(
     with transaction.atomic():
         if user is not None:
             _machine_quota_require(user)
-        details: dict[str, Any]
-        if isinstance(data, ValuesData):
-            if user is not None:
-                values_quota_require(user, len(data.values))
-            details = {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}
-        else:
-            details = {"side": data.side, "n_removed": data.removed}
+        kind = kind_of_rule(data.rule)
+        details = kind.fields_read(data)
+        if user is not None and kind.grows:
+            values_quota_require(user, details["n_values"])
         machine = Machine.objects.create(
             owner=user,
             name=data.name,
@@ -318,10 +291,7 @@ def machine_import(
             n_losses=data.losses,
             **details,
         )
-        if isinstance(data, ValuesData):
-            values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
-        else:
-            boxes_restore(machine, ((box.position, box.beads, box.visits) for box in data.boxes))
+        kind.restore(machine, data)
     return Imported(machine, data)
 
 
@@ -351,7 +321,7 @@ def machine_update(
 
 @transaction.atomic
 def machine_reset(*, user: Any, machine_id: int) -> Machine:
-    """Lay a machine's boxes out again as its rule says: it forgets every lesson, and its ledger begins anew.
+    """Put a machine back to where its rule begins: it forgets every lesson, and its ledger begins anew.
 
     Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
     nothing that was kept under an earlier number is ever taken for the machine as it now is.
@@ -362,13 +332,9 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     """
     machine = _locked(machine_id, user, to="edit")
     _require_idle(machine)
-    Change.objects.filter(box__machine=machine).delete()
-    values_forget(machine)
+    kind_of(machine).forget(machine)
     Lesson.objects.filter(machine=machine).delete()
-    if isinstance(machine.rule, QRule):
-        machine.epsilon = machine.rule.epsilon
-    else:
-        boxes_reset(machine)
+    kind_of(machine).reset(machine)
     machine.n_lessons += 1
     machine.n_games = machine.n_wins = machine.n_draws = machine.n_losses = machine.n_removed = machine.n_values = 0
     counts = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
@@ -401,8 +367,7 @@ def _deletion_begin(machine_id: int) -> None:
 
 def _delete(machine: Machine) -> None:
     names_forget(Machine.objects.filter(pk=machine.pk))
-    Change.objects.filter(box__machine=machine).delete()
-    values_forget(machine)
+    kind_of(machine).forget(machine)
     machine.delete()
 
 

@@ -19,10 +19,10 @@ from learning.core.opponents.registry import ENGINES, OPPONENTS
 from learning.core.seeds import SeedError, seed_checked, seed_or_random
 from learning.exceptions import (
     MachineNotFoundError,
-    MachineWrongSideError,
     RunQuotaError,
     TrainingRefusedError,
 )
+from learning.kinds.registry import kind_of
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
 from learning.storage.values import values_most
@@ -161,14 +161,9 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
 def _other_side(learner: Machine, opponent: str) -> Machine:
     """The machine to train against, if the two can play each other in a table."""
     other = machine_find(opponent)
-    if learner.keeps_values and other.game == learner.game:
-        return other
     if other.game != learner.game:
         raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
-    if other.side == learner.side:
-        raise MachineWrongSideError(f"{other.name} plays the same side as {learner.name}.")
-    if other.box_rule.reduce_symmetry != learner.box_rule.reduce_symmetry:
-        raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
+    kind_of(learner).partner_require(learner, other)
     return other
 
 
@@ -186,18 +181,18 @@ def training_run_cancel(*, run_id: int) -> bool:
 
 
 def _values_promised(machines: Sequence[Machine]) -> dict[int, int | None]:
-    """Up to how many values a run may bring each of these machines, by id; ``None`` for one that keeps boxes.
+    """Up to how many values a run may bring each of these machines, by id; ``None`` for one that does not grow.
 
     Decided when the run is stored and kept with it, so that what it comes to does not depend on when it is trained.
     Until it is over it counts as used up: two runs at once do not both get what is left. The accounts are locked.
     """
-    owners = {machine.owner_id for machine in machines if machine.keeps_values and machine.owner_id is not None}
+    owners = {machine.owner_id for machine in machines if kind_of(machine).grows and machine.owner_id is not None}
     if owners:
         list(get_user_model().objects.select_for_update(no_key=True).filter(pk__in=owners).order_by("pk"))
     most_of: dict[int, int | None] = {}
     for machine in machines:
         if machine.pk not in most_of:
-            most_of[machine.pk] = values_most(machine, most_of) if machine.keeps_values else None
+            most_of[machine.pk] = values_most(machine, most_of) if kind_of(machine).grows else None
     return most_of
 
 

@@ -24,7 +24,8 @@ from learning.exceptions import (
     TournamentQuotaError,
     TournamentRefusedError,
 )
-from learning.models import Box, JobStatus, Machine, Tournament, TournamentEntry, TournamentFormat
+from learning.kinds.registry import kind_of
+from learning.models import JobStatus, Machine, Tournament, TournamentEntry, TournamentFormat
 from learning.selectors.tournaments import tournament_for
 from learning.storage.locks import machine_lock
 from learning.workers.pairings import PAIRINGS, entrant_of, round_begin, tournament_end, tournament_tell
@@ -197,9 +198,6 @@ def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, 
     row = TournamentEntry(
         tournament=tournament, number=number, name=machine.name, machine=machine, rule=machine.rule_json
     )
-    if machine.keeps_values:
-        row.epsilon, row.n_lessons = machine.epsilon, machine.n_lessons
-    else:
-        row.side = machine.side
-        row.beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
+    for field, value in kind_of(machine).entry_fields(machine).items():
+        setattr(row, field, value)
     return row

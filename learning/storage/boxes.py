@@ -1,4 +1,4 @@
-"""Between rows and arrays: loading a machine's memory, storing it in bulk, and writing the ledger.
+"""Between rows and the boxes of a machine: loading them, storing them in bulk, and the ledger of their beads.
 
 Every function that writes must be called inside a transaction that holds the machine's lock.
 """
@@ -7,42 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from django.db import connection
 from django.db.models import F, QuerySet
 
-from games.models import HUMAN, Seat
-from games.rules.base import Side
+from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import OpenBoxes
-from learning.core.training.any_memory import AnyMemory
 from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import Fetch, OpenMemory
-from learning.core.training.q_episodes import QMemory
 from learning.core.training.tables import BoxTable, boxes_compile
-from learning.models import Box, Change, Lesson, LessonKind, Machine, RunStage, Tournament, TournamentEntry
-from learning.storage.values import values_memory, values_store
+from learning.models import Box, Change, Lesson, Machine
 
-NAME_GONE = "A machine that is gone"
-
-
-STOPPED = "It had to stop, and a machine that is gone took part in it."
-
+NULL = r"\N"
+"""Nothing, as ``COPY`` reads it."""
 
 FETCHED_AT_ONCE = 50_000
 """Of a game too large for a table, up to so many boxes are read at once; beyond it each is when it is met."""
-
-
-def names_forget(machines: QuerySet[Machine]) -> None:
-    """Take the names of those that are private out of what stays when they are deleted, as they are about to be.
-
-    With a machine goes what hides its name.
-    """
-    private = machines.filter(is_public=False)
-    RunStage.objects.filter(opponent_machine__in=private).update(opponent_name="")
-    Tournament.objects.filter(entries__machine__in=private).exclude(error="").update(error=STOPPED)
-    TournamentEntry.objects.filter(machine__in=private).update(name=NAME_GONE)
-    Seat.objects.filter(machine_seat__machine__in=private).exclude(player=HUMAN).update(name=NAME_GONE)
 
 
 def table_of(machine: Machine) -> BoxTable:
@@ -50,24 +30,68 @@ def table_of(machine: Machine) -> BoxTable:
     return boxes_compile(machine.game_rules, machine.cabinet.side, machine.box_rule)
 
 
-def memory_load(machine: Machine, most_values: int | None = None) -> AnyMemory:
-    """The machine's memory as it stands in the database; of one that keeps values, with room up to so many."""
-    if machine.keeps_values:
-        return values_memory(machine, most_values)
-    rows = Box.objects.filter(machine=machine).values_list("position", "beads", "visits")
-    if machine.game_rules.enumerable:
-        return Memory.load(table_of(machine), rows.iterator(chunk_size=5000), machine.n_removed)
-    assert machine.side is not None, "whoever has boxes plays one side"
-    fetch: Fetch
-    if rows.count() <= FETCHED_AT_ONCE:
-        fetch = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}.get
-    else:
-        fetch = partial(_box_fetch, machine.pk)
-    return OpenMemory.load(machine.game_rules, Side(machine.side), machine.box_rule, fetch, n_removed=machine.n_removed)
+def boxes_load(machine: Machine) -> Memory | OpenMemory:
+    """The machine's boxes as they stand in the database: as a table, if its game is not too large for one."""
+    return table_load(machine) if machine.game_rules.enumerable else _open_load(machine)
+
+
+def table_load(machine: Machine) -> Memory:
+    """The boxes of a machine as they stand, as the table of its game."""
+    return Memory.load(table_of(machine), _rows(machine).iterator(chunk_size=5000), machine.n_removed)
+
+
+def _open_load(machine: Machine) -> OpenMemory:
+    rows = _rows(machine)
+    if rows.count() > FETCHED_AT_ONCE:
+        return _opened(machine, partial(_box_fetch, machine.pk))
+    found = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
+    return _opened(machine, found.get)
+
+
+def _opened(machine: Machine, fetch: Fetch) -> OpenMemory:
+    cabinet = machine.cabinet
+    return OpenMemory.load(cabinet.game, cabinet.side, cabinet.rule, fetch, n_removed=machine.n_removed)
+
+
+def _rows(machine: Machine) -> QuerySet[Box, tuple[str, list[int], list[int]]]:
+    return Box.objects.filter(machine=machine).values_list("position", "beads", "visits")
 
 
 def _box_fetch(machine_id: int, key: str) -> tuple[list[int], list[int]] | None:
     return Box.objects.filter(machine_id=machine_id, position=key).values_list("beads", "visits").first()
+
+
+def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> Box:
+    """The machine's box of a position as it stands, or a new one with these beads; under the machine's lock."""
+    position = machine.game_rules.decode(key)
+    box, _ = Box.objects.get_or_create(
+        machine=machine,
+        position=key,
+        defaults={
+            "ply": machine.game_rules.ply(position),
+            "move_number": cabinet.move_number(position) + 1,
+            "start": beads,
+            "beads": beads,
+            "visits": [0] * len(beads),
+        },
+    )
+    return box
+
+
+def boxes_copy(original: Machine, copy: Machine) -> None:
+    """Give a machine that has none yet the boxes of another; its ledger begins with them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
+            " SELECT %s, position, ply, move_number, beads, beads, array_fill(0::bigint, ARRAY[cardinality(beads)])"
+            " FROM learning_box WHERE machine_id = %s ORDER BY position",
+            [copy.pk, original.pk],
+        )
+
+
+def boxes_forget(machine: Machine) -> None:
+    """Delete the changes of a machine's boxes."""
+    Change.objects.filter(box__machine=machine).delete()
 
 
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
@@ -104,63 +128,24 @@ def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Se
             copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(visits)))
 
 
-def memory_store(machine: Machine, memory: AnyMemory, lesson: Lesson) -> list[TouchedBox]:
-    """Store what training has changed, and the lesson's changes; the boxes among it."""
-    if isinstance(memory, QMemory):
-        values_store(machine, memory.touched(), lesson)
-        return []
-    assert isinstance(memory, Memory | OpenMemory)
-    touched = memory.touched()
-    boxes_store(machine, touched, lesson)
-    return touched
-
-
 def boxes_store(machine: Machine, touched: Sequence[TouchedBox], lesson: Lesson) -> None:
-    """Store the boxes that training touched, and the lesson's change of each."""
+    """Store the boxes that were touched, and the lesson's change of each: in their order, for one may change twice."""
     if not touched:
         return
-    ids = _boxes_write(machine, touched)
+    ids = _boxes_write(machine, list({box.position: box for box in touched}.values()))
     changed = [box for box in touched if any(box.deltas)]  # visits alone leave no entry
     if not changed:
         return
     columns = zip(changed, _column(box.deltas for box in changed), _column(box.beads for box in changed), strict=True)
-    rows = (f"{lesson.pk}\t{ids[box.position]}\t{deltas}\t{after}\n" for box, deltas, after in columns)
+    rows = (
+        f"{lesson.pk}\t{ids[box.position]}\t{NULL if box.ply is None else box.ply}\t{deltas}\t{after}\n"
+        for box, deltas, after in columns
+    )
     with (
         connection.cursor() as cursor,
-        cursor.copy("COPY learning_change (lesson_id, box_id, deltas, after) FROM STDIN") as copy,
+        cursor.copy("COPY learning_change (lesson_id, box_id, ply, deltas, after) FROM STDIN") as copy,
     ):
         copy.write("".join(rows))
-
-
-def lesson_open(machine: Machine, kind: LessonKind, *, tally: tuple[int, int, int] = (0, 0, 0), **cause: Any) -> Lesson:
-    """Write the machine's next lesson and add its games to the machine's totals (saved here)."""
-    wins, draws, losses = tally
-    machine.n_lessons += 1
-    machine.n_games += wins + draws + losses
-    machine.n_wins += wins
-    machine.n_draws += draws
-    machine.n_losses += losses
-    machine.save(
-        update_fields=["n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values"]
-    )
-    return Lesson.objects.create(
-        machine=machine,
-        number=machine.n_lessons,
-        kind=kind,
-        n_wins=wins,
-        n_draws=draws,
-        n_losses=losses,
-        **cause,
-    )
-
-
-def changes_record(lesson: Lesson, boxes: Iterable[tuple[Box, Sequence[int], int]]) -> list[Change]:
-    """Record (box as it is after, deltas, ply) for a lesson that a match gave; zero deltas leave no entry."""
-    return Change.objects.bulk_create(
-        Change(lesson=lesson, box=box, ply=ply, deltas=list(deltas), after=list(box.beads))
-        for box, deltas, ply in boxes
-        if any(deltas)
-    )
 
 
 def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int]:

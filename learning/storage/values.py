@@ -13,8 +13,9 @@ from functools import partial
 from django.conf import settings
 from django.db import connection
 
-from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values, ValueStep
-from learning.core.training.q_episodes import QMemory, TouchedValue
+from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values
+from learning.core.training.memory import TouchedValue
+from learning.core.training.q_episodes import QMemory
 from learning.models import Lesson, Machine, RunStage, TrainingRun
 
 
@@ -103,20 +104,16 @@ def values_learner(machine: Machine, most: int | None = None) -> QLearner:
 
 
 def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson: Lesson) -> None:
-    """Store the entries that training touched, and the lesson's change of each."""
-    ids = _values_write(machine, touched)
-    _changes_write(lesson, ((ids[one.key], None, one.before, one.after) for one in touched))
-
-
-def steps_store(machine: Machine, steps: Sequence[tuple[int, ValueStep]], lesson: Lesson) -> None:
-    """Store what a match taught, step by step: (ply, step) in the order in which they were learnt.
+    """Store the entries that were touched, and the lesson's change of each, in the order in which they were learnt.
 
     An entry met twice has two changes.
     """
-    last = {step.key: step.after for _, step in steps}
-    visits = Counter(step.key for _, step in steps)
+    last = {one.key: one.after for one in touched}
+    visits = Counter[str]()
+    for one in touched:
+        visits[one.key] += one.visits
     ids = _values_write(machine, [TouchedValue(key, 0.0, last[key], visits[key]) for key in sorted(last)])
-    _changes_write(lesson, ((ids[step.key], ply, step.before, step.after) for ply, step in steps))
+    _changes_write(lesson, ((ids[one.key], one.ply, one.before, one.after) for one in touched))
 
 
 def values_copy(original: Machine, copy: Machine) -> None:

@@ -13,7 +13,6 @@ from games.selectors import (
 )
 from learning.selectors import machines as selectors
 from learning.selectors import matches as selectors_matches
-from learning.views.machines import _card_facts
 
 ACCOUNT_MATCHES = 50
 
@@ -26,6 +25,6 @@ def account(request: HttpRequest) -> HttpResponse:
     matches = match_list_of(viewer=Viewer.of(request.user), guest=None)[:ACCOUNT_MATCHES]
     context = {
         "matches": [selectors_matches.match_line(match) for match in matches],
-        "machines": [_card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
+        "machines": [selectors.card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
     }
     return render(request, "games/account.html", context)

@@ -19,6 +19,7 @@ from games.selectors import (
 from learning.access import cause_hidden, machine_for
 from learning.core.opponents.registry import UNIFORM
 from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.kinds.registry import kind_of
 from learning.models import LessonKind
 from learning.selectors import boxes as selectors_boxes
 from learning.selectors import machines as selectors
@@ -90,8 +91,8 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
-    if machine.keeps_values:
-        return redirect("values", machine.pk)
+    if (elsewhere := kind_of(machine).why) != "why":
+        return redirect(elsewhere, machine.pk)
     first, last = selectors.lesson_span(machine)
     packed = selectors_boxes.box_gallery(machine)
     context = {
@@ -134,8 +135,8 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
-    if machine.keeps_values:
-        return redirect("values", machine.pk)
+    if (elsewhere := kind_of(machine).why) != "why":
+        return redirect(elsewhere, machine.pk)
     start = machine.game_rules.encode(machine.game_rules.initial_position())
     asked = request.GET.get("position", "").strip() or start
     wants_json = request.headers.get("Accept", "").startswith("application/json")

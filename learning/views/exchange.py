@@ -16,8 +16,8 @@ from games.exceptions import PlayError
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS
 from learning.forms.exchange import ImportForm, PrintForm
+from learning.kinds.machines import import_notes, machine_sheets
 from learning.models import Machine
-from learning.selectors import exchange as selectors_exchange
 from learning.services import machines as services
 
 CHOOSE = f"choose one under “{ImportForm.base_fields['preset'].label}”"
@@ -37,7 +37,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         return _print_form(request, machine, form)
     if form.is_valid():
         try:
-            sheets = selectors_exchange.machine_sheets(machine, form.options())
+            sheets = machine_sheets(machine, form.options())
         except PlayError as error:
             form.add_error(None, str(error))
         else:
@@ -59,7 +59,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
             form.add_error("file", str(error))
         else:
             messages.success(request, f"{imported.machine.name} is here.")
-            for note in selectors_exchange.import_notes(imported.machine, imported.data, CHOOSE):
+            for note in import_notes(imported.machine, imported.data, CHOOSE):
                 messages.info(request, note)
             return redirect(imported.machine)
     status = 400 if form.is_bound else 200

@@ -20,12 +20,11 @@ from games.selectors import (
 )
 from learning.access import is_seen
 from learning.core.opponents.registry import opponent_usual
+from learning.kinds.machines import strength_at_hand
 from learning.models import Machine
 from learning.selectors import machines as selectors
-from learning.selectors import strength as selectors_strength
 from learning.selectors.matches import match_live, match_waiting
-from learning.views.machines import _card_facts
-from learning.views.runs import CURVE_AGAINST
+from learning.selectors.strength import CURVE_AGAINST
 
 LOBBY_MACHINES = 12
 
@@ -70,5 +69,8 @@ def _plain_only(game: Game[Any, Any]) -> set[str]:
 
 
 def _card(machine: Machine) -> dict[str, Any]:
-    strength = selectors_strength.strength_at_hand(machine)
-    return {**_card_facts(machine), "strength": [(CURVE_AGAINST[slug], found) for slug, found in strength.items()]}
+    strength = strength_at_hand(machine)
+    return {
+        **selectors.card_facts(machine),
+        "strength": [(CURVE_AGAINST[slug], found) for slug, found in strength.items()],
+    }

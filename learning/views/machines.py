@@ -19,80 +19,38 @@ from games.selectors import (
 )
 from learning.access import cause_hidden, is_master, machine_for, machines_visible
 from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import ALL_PRESETS, PRESETS
+from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import MachineNotFoundError
-from learning.forms.machines import MachineDetailsForm, MachineForm, machine_kinds
+from learning.forms.machines import MachineDetailsForm, MachineForm, machine_kinds, usual_presets
 from learning.forms.rule_words import rule_to_form
+from learning.kinds.machines import opponent_machines
+from learning.kinds.registry import kind_of
 from learning.models import Lesson, LessonKind, Machine
-from learning.selectors import boxes as selectors_boxes
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
-from learning.selectors import strength as selectors_strength
-from learning.selectors.experiments import experiments_about
 from learning.services import machines as services
-from learning.views.values import machine_values_page
 
 
 @require_GET
 def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """All boxes of a machine, its record and its exact strength."""
+    """A machine: its record, what it keeps, how strong it is and how it learns."""
     try:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return not_found(request, error)
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Viewer.of(request.user)))
     recent = [lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
-    if machine.keeps_values:
-        return machine_values_page(request, machine, recent)
-    wall = selectors_boxes.box_wall(machine)
-    n_boxes, n_beads = selectors_boxes.box_totals(machine, wall)
     learns_for_us = machine.learns and is_master(request.user, machine)
-    preset = PRESETS.get(machine.preset)
-    context = {
-        "machine": {
-            **_card_facts(machine),
-            "description": machine.description,
-            "rule_name": preset.name if preset else "a rule of its own",
-            "rule_source": preset.source if preset else "",
-            "rule_sentences": selectors.rule_sentences(machine.box_rule),
-            "stopped": selectors.machine_stopped(machine),
-            "wins": machine.n_wins,
-            "draws": machine.n_draws,
-            "losses": machine.n_losses,
-            "owner_name": machine.owner.get_username() if machine.owner else "",
-            "level": machine.level,
-            "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
-            "beads": n_beads,
-            "n_boxes": n_boxes,
-            "n_hung": len(wall["boxes"]),
-            "game": machine.game,
-            "other_role": machine.game_rules.layout.roles[machine.cabinet.side.other],
-        },
-        "strength": selectors_strength.machine_strength(machine),
-        "packed": wall,
+    shared = {
         "game": game_view(machine.game_rules),
-        "drawn": selectors_boxes.draw_last(machine),
-        "has_drawings": selectors_boxes.has_drawings(machine),
         "is_master": is_master(request.user, machine),
         "is_public": machine.is_public,
         "runs": selectors_runs.run_list_open(machine),
-        "partners": selectors.opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
+        "partners": opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
         "recent": recent,
-        "experiments": experiments_about(machine.preset),
     }
-    return render(request, "learning/machine.html", context)
-
-
-def _card_facts(machine: Machine) -> dict[str, Any]:
-    return {
-        "id": machine.pk,
-        "name": machine.name,
-        "game_name": machine.game_rules.name,
-        "side_name": machine.get_side_display(),
-        "games": machine.n_games,
-        "url": machine.get_absolute_url(),
-        "learns": machine.learns,
-    }
+    page = kind_of(machine).page(machine, shared)
+    return render(request, page.template, page.context)
 
 
 def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
@@ -132,6 +90,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "kinds": machine_kinds(),
+        "usual": usual_presets(),
         "rules": {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()},
     }
     return render(request, "learning/machine_new.html", context)

@@ -19,21 +19,16 @@ from games.players import Viewer
 from games.rules.registry import GAMES
 from learning.access import is_master, machine_for, machines_visible, run_for
 from learning.forms.runs import SeedForm, StageFormSet, seed_new
+from learning.kinds.machines import opponent_machines
+from learning.kinds.registry import kind_of
 from learning.models import Machine, TrainingRun
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
-from learning.selectors.strength import STRENGTH_OPPONENTS_VALUES
+from learning.selectors.strength import CURVE_AGAINST
 from learning.services import runs as services_runs
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""
-CURVE_AGAINST = {
-    "random": "Random play",
-    "win_block": "Win or block",
-    "medium": "The medium engine",
-    "perfect": "Perfect play",
-    "worst": "Its worst enemy",
-}
 
 
 @login_required
@@ -44,7 +39,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id, to="train")
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    others = selectors.opponent_machines(machine, machines_visible(request.user))
+    others = opponent_machines(machine, machines_visible(request.user))
     stages = StageFormSet(
         request.POST or None, form_kwargs={"game": machine.game_rules, "machines": others}, prefix="stage"
     )
@@ -102,8 +97,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "run_json": selectors_runs.run_view(run, Viewer.of(request.user)),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
-        "exact": run.machine.game_rules.enumerable,
-        "keeps_values": run.machine.keeps_values,
+        "exact": not kind_of(run.machine).is_sampled(run.machine),
+        "kind": kind_of(run.machine),
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
     }
@@ -204,12 +199,8 @@ def _against_first(run: TrainingRun) -> str:
 
 
 def _against(machine: Machine) -> dict[str, str]:
-    """Those whom a machine's curve is measured against; a game too large for exact play has no perfect player."""
-    if machine.keeps_values:
-        return {slug: CURVE_AGAINST[slug] for slug in STRENGTH_OPPONENTS_VALUES}
-    sampled = ("random", "win_block")
-    exact = [slug for slug in CURVE_AGAINST if slug != "medium"]
-    return {slug: CURVE_AGAINST[slug] for slug in (exact if machine.game_rules.enumerable else sampled)}
+    """Those whom a machine's curve is measured against."""
+    return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).measured_against(machine)}
 
 
 def _text(cell: str) -> str:

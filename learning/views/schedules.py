@@ -17,6 +17,7 @@ from games.players import Viewer
 from learning.access import machine_for, machines_visible
 from learning.forms.runs import StageFormSet
 from learning.forms.schedules import TimingForm, timing_to_form
+from learning.kinds.machines import opponent_machines
 from learning.models import Machine, Schedule
 from learning.selectors import machines as selectors
 from learning.selectors.schedules import (
@@ -143,7 +144,7 @@ def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = None) -> tuple[Any, TimingForm]:
-    others = selectors.opponent_machines(machine, machines_visible(request.user))
+    others = opponent_machines(machine, machines_visible(request.user))
     initial: dict[str, Any] = {}
     if schedule is not None:
         interval = schedule.task.interval

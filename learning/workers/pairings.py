@@ -19,23 +19,19 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from games.outages import ERRORS as DATABASE_ERRORS
-from games.rules.base import Game, Side
+from games.rules.base import Game
 from learning import events
-from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import BoxRule
+from learning.core.machines.registry import rule_read
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
 from learning.core.tournaments.standings import table
-from learning.core.training.contest import Contest, Player, contest
-from learning.core.training.memory import Memory
-from learning.core.training.q_contest import NO_GAMES, FrozenValues, QPlayer, contest_played
-from learning.core.training.tables import boxes_compile
-from learning.exceptions import EntryGoneError
+from learning.core.training.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
+from learning.core.training.play import MovePlayer
+from learning.kinds.base import Kind
+from learning.kinds.registry import kind_of_rule
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry, TournamentFormat
 from learning.selectors.tournaments import results_of, tournament_whole
-from learning.storage.values import values_fetch_at, values_go_back_to
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
@@ -206,15 +202,17 @@ def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
     """
     tournament = pairing.tournament
     rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
-    if engine_of(game) is not None:
-        return _long_games(pairing, game, rng, turn)
-    first, second = (_player(tournament, entry) for entry in (pairing.first, pairing.second))
-    return contest(game, first, second, tournament.n_games, rng)
+    first, second = (_player(entry, game) for entry in (pairing.first, pairing.second))
+    if game.enumerable and first.table is not None and second.table is not None:
+        return contest(game, first.table, second.table, tournament.n_games, rng)
+    return _long_games(pairing, first.played, second.played, rng, turn)
 
 
-def _long_games(pairing: Pairing, game: Game[Any, Any], rng: RandomSource, turn: TurnEnd) -> Contest | None:
+def _long_games(
+    pairing: Pairing, first: MovePlayer, second: MovePlayer, rng: RandomSource, turn: TurnEnd
+) -> Contest | None:
     """As :func:`_games`, move by move: now and then they say how far they are, and some may have been played before."""
-    first, second = (_values_player(entry) for entry in (pairing.first, pairing.second))
+    tournament = pairing.tournament
     said_at, before = time.monotonic(), NO_GAMES
     if pairing.random_state:
         rng = RandomSource.from_text(pairing.random_state)
@@ -223,7 +221,7 @@ def _long_games(pairing: Pairing, game: Game[Any, Any], rng: RandomSource, turn:
     def goes_on(so_far: Contest) -> bool:
         nonlocal said_at
         state = {"random_state": rng.text, **_counts(so_far)}
-        if turn.is_reached and sum(_counts(so_far).values()) < pairing.tournament.n_games:
+        if turn.is_reached and sum(_counts(so_far).values()) < tournament.n_games:
             jobs.let_go(pairing, **state)
             return False
         if time.monotonic() - said_at >= SAY_EVERY_S:
@@ -231,10 +229,11 @@ def _long_games(pairing: Pairing, game: Game[Any, Any], rng: RandomSource, turn:
             _say(pairing, state)
         return True
 
-    played = contest_played(game, first, second, pairing.tournament.n_games, rng, goes_on, before)
+    played = contest_played(tournament.game_rules, first, second, tournament.n_games, rng, goes_on, before)
     if played is not None:
         for entry in (pairing.first, pairing.second):
-            _require_readable(entry)
+            if not entry.opponent:
+                _kind(entry).entrant_require(entry)
     return played
 
 
@@ -248,37 +247,16 @@ def _say(pairing: Pairing, state: dict[str, Any]) -> None:
     tournament_tell(pairing.tournament)
 
 
-def _player(tournament: Tournament, entry: TournamentEntry) -> Player:
+def _player(entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
     """The entry as it was when the tournament began."""
-    if entry.side is None:
-        return OPPONENTS[entry.opponent]
-    boxes = boxes_compile(tournament.game_rules, Side(entry.side), BoxRule.from_json(entry.rule))
-    assert entry.beads is not None
-    return Memory.load(boxes, ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items()))
-
-
-def _values_player(entry: TournamentEntry) -> QPlayer:
-    """As :func:`_player`, in a game where machines keep values."""
     if entry.opponent:
-        return OPPONENTS[entry.opponent]
-    _require_readable(entry)
-    assert entry.machine_id is not None
-    assert entry.epsilon is not None
-    assert entry.n_lessons is not None
-    values = values_fetch_at(entry.machine_id, entry.n_lessons)
-    return FrozenValues(QRule.from_json(entry.rule or {}), entry.epsilon, values)
+        return ContestPlayer(OPPONENTS[entry.opponent], OPPONENTS[entry.opponent])
+    return _kind(entry).entrant(entry, game)
 
 
-def _require_readable(entry: TournamentEntry) -> None:
-    """Refuse to go on with a machine whose values of then are gone.
-
-    Raises:
-        EntryGoneError.
-    """
-    if entry.n_lessons is None:
-        return
-    if entry.machine_id is None or not values_go_back_to(entry.machine_id, entry.n_lessons):
-        raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")
+def _kind(entry: TournamentEntry) -> Kind:
+    """The kind of machine that takes part."""
+    return kind_of_rule(rule_read(entry.rule))
 
 
 class Pairings(JobKind[Pairing]):

@@ -22,15 +22,13 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
-from learning.core.training.memory import Memory, TouchedBox
-from learning.core.training.open_memory import OpenMemory
-from learning.core.training.q_episodes import QMemory
+from learning.core.training.memory import TouchedBox
 from learning.exceptions import MachineNotFoundError
+from learning.kinds.base import FIRST_CHUNK_GAMES
+from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.boxes import box_state
 from learning.selectors.runs import run_curve, run_progress
-from learning.selectors.strength import strength_of
-from learning.storage.boxes import lesson_open, memory_load, memory_store
 from learning.storage.locks import machine_lock
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -39,17 +37,8 @@ CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time.
 
 A sample of the curve lasts longer: a cancel waits for it, a match does not."""
-FIRST_CHUNK_GAMES = 50_000
-FIRST_CHUNK_GAMES_READABLE = 50
-"""Where the readable loop has to play: a thousandth of it, for it is so much slower."""
-FIRST_CHUNK_GAMES_VALUES = 2
-"""The same of a game whose games are long."""
 CURVE_POINTS = 60
 """A run's curve has this many points and its start, at the squares of equal steps."""
-CURVE_POINTS_SAMPLED = 12
-"""The same where a point is a sample, which takes its time."""
-GAMES_PER_POINT_VALUES = 100
-"""Of a machine that keeps values a point takes as long as so many games, so a short run has fewer; 3 at least."""
 TELL_EVERY_S = 0.25
 """How often the pages of a run and its machines hear of it: sending costs a connection each time."""
 LEASE_S = 20
@@ -142,10 +131,8 @@ def _audience(run: TrainingRun) -> list[int] | None:
 def _first_chunk(run: TrainingRun) -> int:
     """How many games to begin with, before a chunk has told how long they take."""
     machine = Machine.objects.filter(pk=run.machine_id).first()
-    if machine is not None and machine.keeps_values:
-        return FIRST_CHUNK_GAMES_VALUES
     # Without a machine there is no chunk: it finds that out under the lock.
-    return FIRST_CHUNK_GAMES if machine is None or machine.game_rules.enumerable else FIRST_CHUNK_GAMES_READABLE
+    return FIRST_CHUNK_GAMES if machine is None else kind_of(machine).n_first_games(machine)
 
 
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
@@ -175,7 +162,7 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
         return None
     if run.curve.filter(games_done=run.games_done).exists():
         return None
-    return _point(run, memory_load(machine))
+    return _point(run, machine, kind_of(machine).load(machine))
 
 
 @transaction.atomic
@@ -227,17 +214,14 @@ def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
 
 def _is_sampled(machine: Machine) -> bool:
     """Whether the machine's strength is a sample, which takes its time, and not a sum."""
-    return machine.keeps_values or not machine.game_rules.enumerable
+    return kind_of(machine).is_sampled(machine)
 
 
 def _marks(run: TrainingRun, machine: Machine) -> list[int]:
     """After how many games the run takes a point of its curve."""
     if not _is_sampled(machine):
         return curve_marks(run.n_games)
-    n_points = CURVE_POINTS_SAMPLED
-    if machine.keeps_values:
-        n_points = min(n_points, max(3, run.n_games // GAMES_PER_POINT_VALUES))
-    return curve_marks(run.n_games, n_points)
+    return curve_marks(run.n_games, kind_of(machine).n_points(run.n_games))
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
@@ -265,14 +249,14 @@ def _train(
     """
     rng = RandomSource.from_text(run.random_state)
     plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
-    memories = [memory_load(machines[0], run.most_values)]
+    memories = [kind_of(machines[0]).load(machines[0], run.most_values)]
     if len(machines) == 2 and not plays_itself:
-        memories.append(memory_load(machines[1], stage.most_values))
+        memories.append(kind_of(machines[1]).load(machines[1], stage.most_values))
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
     marks = [mark for mark in _marks(run, machines[0]) if mark > run.games_done]
     if is_sampled := _is_sampled(machines[0]):
         n_games = min(n_games, marks[0] - run.games_done)
-    points = [_point(run, memories[0])] if run.games_done == 0 and not is_sampled else []
+    points = [_point(run, machines[0], memories[0])] if run.games_done == 0 and not is_sampled else []
     end = run.games_done + n_games
     tally, seconds = Tally(), 0.0
     for stop in [mark for mark in marks if mark < end] + [end]:
@@ -289,7 +273,7 @@ def _train(
         run.n_draws += part.draws
         run.n_losses += part.losses
         if stop in marks and not is_sampled:
-            points.append(_point(run, memories[0]))
+            points.append(_point(run, machines[0], memories[0]))
     pace.adapt(n_games, seconds)
     run.n_left_out += memories[0].n_left_out
     run.random_state = rng.text
@@ -300,7 +284,7 @@ def _train(
     return points
 
 
-def _point(run: TrainingRun, memory: AnyMemory) -> CurvePoint:
+def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
     return CurvePoint(
         run=run,
         games_done=run.games_done,
@@ -308,18 +292,12 @@ def _point(run: TrainingRun, memory: AnyMemory) -> CurvePoint:
         n_draws=run.n_draws,
         n_losses=run.n_losses,
         # A sample is drawn from a stream of its own, so that it changes nothing about the training.
-        strength=strength_of(memory, RandomSource(run.seed, run.games_done + 1)),
+        strength=kind_of(machine).measured(memory, RandomSource(run.seed, run.games_done + 1)),
     )
 
 
 def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, news: News) -> None:
-    if isinstance(memory, QMemory):
-        machine.epsilon = memory.epsilon
-        machine.n_values += memory.n_new
-    elif isinstance(memory, Memory | OpenMemory):
-        machine.n_removed = memory.n_removed
-    lesson = lesson_open(machine, LessonKind.TRAINING, run=run, tally=(tally.wins, tally.draws, tally.losses))
-    touched = memory_store(machine, memory, lesson)
+    touched = kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, tally, run=run)
     transaction.on_commit(lambda: news.add(machine, touched))
 
 

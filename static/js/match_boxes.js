@@ -10,7 +10,7 @@ import { byId, isStill } from "./dom.js";
 import { nameOf, sideName } from "./match_words.js";
 import { OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
-import { keepsValues } from "./values.js";
+import { keepsBoxes } from "./values.js";
 import { percent } from "./words.js";
 
 /** Which elements of the page are the first box's, and which the second's. */
@@ -79,7 +79,7 @@ export class MatchBoxes {
 
   /** Shows the box of each machine at the board; `fresh` is the draw whose bead rolls; resolves when it lies there. */
   show(now, fresh = null) {
-    const owners = now.seats.filter((seat) => seat.machine && !keepsValues(seat.machine));
+    const owners = now.seats.filter((seat) => keepsBoxes(seat.machine));
     const isPair = owners.length > 1;
     byId("box-sheet").hidden = !owners.length;
     byId("box-sheet").classList.toggle("two-boxes", isPair);

@@ -4,8 +4,9 @@ import { pageData } from "./dom.js";
 
 const rules = pageData("rules");
 const kinds = pageData("kinds");
+/** The usual preset of each side, by game. */
+const usual = pageData("usual");
 const form = document.getElementById("machine-form");
-const USUAL = ["michie-1961", "michie-refill"];
 const own = form.elements.own_rule;
 const note = document.getElementById("own-rule-note");
 
@@ -36,17 +37,31 @@ function tell() {
   note.hidden = !own.checked;
 }
 
-/** Shows only what fits the chosen game: its presets and, where machines have boxes, the side; and the fields of its rule. */
+/** The usual preset of the game and side that are chosen. */
+const usualPreset = () => usual[form.elements.game.value][form.elements.side.value];
+
+/** Shows only what fits the chosen game: presets, and the side where one is chosen for good. */
 function offer() {
-  const kind = kinds[form.elements.game.value];
-  for (const part of form.querySelectorAll("[data-kind]")) part.hidden = part.dataset.kind !== kind;
-  // What nobody sees is not sent, and the browser does not refuse it either.
-  for (const part of form.querySelectorAll("fieldset[data-kind]")) part.disabled = part.hidden;
-  const fitting = [...form.querySelectorAll(`[data-kind="${kind}"] [name=preset]`)].map(({ value }) => value);
-  if (fitting.includes(form.elements.preset.value)) return;
-  own.checked = false;
-  form.elements.preset.value = kind === "boxes" ? USUAL[form.elements.side.value] : fitting[0];
-  fill(rules[form.elements.preset.value]);
+  const game = form.elements.game.value;
+  for (const part of form.querySelectorAll("[data-plays]")) part.hidden = !part.dataset.plays.split(" ").includes(game);
+  const fitting = [...form.querySelectorAll("[data-plays]:not([hidden]) [name=preset]")].map(({ value }) => value);
+  if (!fitting.includes(form.elements.preset.value)) {
+    own.checked = false;
+    form.elements.preset.value = usualPreset();
+    fill(rules[form.elements.preset.value]);
+  }
+  showRule();
+}
+
+/** Shows the fields of the rule that is chosen; where none is, of the usual one. */
+function showRule() {
+  const chosen = form.querySelector("[name=preset]:checked")?.closest("[data-kind]");
+  const kind = chosen?.dataset.kind ?? kinds[form.elements.game.value];
+  for (const part of form.querySelectorAll("fieldset[data-kind]")) {
+    part.hidden = part.dataset.kind !== kind;
+    // What nobody sees is not sent, and the browser does not refuse it either.
+    part.disabled = part.hidden;
+  }
 }
 
 form.addEventListener("change", ({ target }) => {
@@ -54,6 +69,7 @@ form.addEventListener("change", ({ target }) => {
   if (target.name === "preset") {
     own.checked = false;
     fill(rules[target.value]);
+    showRule();
   } else if (target.closest("[data-rule]")) {
     own.checked = true;
     tell();
@@ -64,8 +80,9 @@ let isChosen = own.checked || document.querySelector(".errorlist") !== null;
 form.addEventListener("input", ({ target }) => {
   if (target.name === "preset" || target.closest("[data-rule]")) isChosen = true;
   if (target.name !== "side" || isChosen) return;
-  form.elements.preset.value = USUAL[target.value];
+  form.elements.preset.value = usualPreset();
   fill(rules[form.elements.preset.value]);
+  showRule();
 });
 if (own.checked) tell();
 else fill(rules[form.elements.preset.value]);

@@ -6,8 +6,11 @@ import { percent } from "./words.js";
 const digits = (n, places) => `${n < 0 ? "−" : ""}${Math.abs(n).toFixed(places)}`;
 const cell = (words) => html("td", { class: "figure" }, words);
 
-/** Whether it is a machine of this kind: only such a one explores. */
-export const keepsValues = (machine) => Boolean(machine) && typeof machine.epsilon === "number";
+/** Whether what is told of a machine is told in boxes and draws. */
+export const keepsBoxes = (machine) => machine?.tells === "boxes";
+
+/** Whether it is told in values. */
+export const keepsValues = (machine) => machine?.tells === "values";
 
 /** Fills the section of the match page, or hides it where nobody in the game keeps values. */
 export function showValues(now, section) {

@@ -159,7 +159,8 @@ def storing_boxes() -> Iterator[Figure]:
     from learning.models import LessonKind
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
-    from learning.storage.boxes import boxes_store, lesson_open, memory_load, table_of
+    from learning.storage.boxes import boxes_load, boxes_store, table_of
+    from learning.storage.lessons import lesson_open
     from learning.storage.locks import machine_lock
     from tests.learning.core.race import Race
 
@@ -174,7 +175,7 @@ def storing_boxes() -> Iterator[Figure]:
         assert n_boxes >= N_BOXES
         for _again in range(2):  # the second finds rows that have changed before
             begin = time.perf_counter()
-            memory = memory_load(machine)
+            memory = boxes_load(machine)
             loaded.append(time.perf_counter() - begin)
             memory.beads += 1
             memory.visits += 1

@@ -94,11 +94,11 @@ def _learnt_games(machine: Any) -> list[float]:
 
 def _trained(machine: Any) -> float:
     """Games a second of a run, its two samples taken apart."""
-    from learning.selectors import strength as selectors_strength
+    from learning.kinds.values.kind import ValueKind
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import run_claim, run_execute
 
-    selectors_strength.SAMPLE_GAMES_VALUES = 1
+    ValueKind.n_sample = 1
     run = training_run_start(machine=machine.slug, stages=[Stage("easy", N_GAMES)], seed=1, enqueue=False)
     claimed = run_claim(run.pk)
     assert claimed is not None

@@ -9,8 +9,8 @@ from pypdf import PdfReader
 
 from games.rules.base import Side
 from learning.core.engines.romgon.entries import entry_key
+from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
-from learning.selectors.exchange import machine_export
 from learning.services.machines import machine_create
 from tests.factories import machine, trained
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from learning.selectors import strength
+from learning.kinds.values.kind import ValueKind
 from tests.factories import api_with, user
 
 
@@ -33,4 +33,4 @@ def people(owner: Any) -> dict[str, APIClient]:
 @pytest.fixture
 def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Machines that are tried out in games play one."""
-    monkeypatch.setattr(strength, "SAMPLE_GAMES_VALUES", 1)
+    monkeypatch.setattr(ValueKind, "n_sample", 1)

@@ -15,9 +15,9 @@ from learning.exceptions import (
     NotYourMachineError,
     RunNotFoundError,
 )
+from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
-from learning.selectors.strength import machine_strength
 from learning.services import machines as services
 from learning.services import runs as services_runs
 from learning.services.runs import Stage, training_run_start

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from games.rules.base import Game, Side
 from games.rules.errors import InvalidMoveError, InvalidPositionError
@@ -16,7 +16,7 @@ from games.rules.registry import GAMES
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxRule, BoxSet
+from learning.core.machines.rule import BoxRule, BoxSet, Rule
 from learning.core.training.tables import graph_compile
 
 MAX_COUNT = 1 << 60
@@ -25,6 +25,29 @@ MAX_TEXT = 100
 """The longest text of a position or a move."""
 BLANKS = " _-."
 """What programs write for an empty place."""
+
+
+class Document(Protocol):
+    """Everything a machine of any kind is, its past apart: what a file has been read as."""
+
+    @property
+    def game(self) -> Game[Any, Any]: ...
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def preset(self) -> str: ...
+    @property
+    def learns(self) -> bool: ...
+    @property
+    def wins(self) -> int: ...
+    @property
+    def draws(self) -> int: ...
+    @property
+    def losses(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

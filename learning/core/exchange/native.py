@@ -6,6 +6,7 @@ The ledger stays behind: a file says what a machine *is*, not how it came to be 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from games.rules.base import Game, Side
@@ -15,6 +16,7 @@ from learning.core.exchange import json_text
 from learning.core.exchange.document import (
     MAX_COUNT,
     BoxData,
+    Document,
     MachineData,
     Wanted,
     box_checked,
@@ -35,51 +37,41 @@ VERSION = 1
 
 def dump(data: MachineData) -> str:
     """The file: a head, then one line for each box."""
-    head = {
-        "format": FORMAT,
-        "version": VERSION,
-        "game": data.game.slug,
-        "side": int(data.side),
-        "name": data.name,
-        "description": data.description,
-        "preset": data.preset,
-        "rule": data.rule.to_json(),
-        "learns": data.learns,
-        "totals": {
-            "games": data.wins + data.draws + data.losses,
-            "wins": data.wins,
-            "draws": data.draws,
-            "losses": data.losses,
-            "removed": data.removed,
-        },
-    }
     lines = ",".join(f"\n  {_line(box)}" for box in data.boxes)
-    return _written(head, "boxes", lines)
+    return written(data, "boxes", lines, side=int(data.side), removed=data.removed)
 
 
 def dump_values(data: ValuesData) -> str:
     """The file of a machine that keeps values: a head, then one line for each of them."""
+    return written(data, "values", values_lines(data), epsilon=data.epsilon)
+
+
+def written(
+    data: Document, name: str, lines: str, *, side: int | None = None, removed: int | None = None, **more: Any
+) -> str:
+    """A file: the head that machines of every kind have, ``more`` that this kind has, and ``lines`` under a name.
+
+    ``lines`` are what stands between the brackets of a JSON list.
+    """
     head = {
         "format": FORMAT,
         "version": VERSION,
         "game": data.game.slug,
+        **({} if side is None else {"side": side}),
         "name": data.name,
         "description": data.description,
         "preset": data.preset,
         "rule": data.rule.to_json(),
         "learns": data.learns,
-        "epsilon": data.epsilon,
+        **more,
         "totals": {
             "games": data.wins + data.draws + data.losses,
             "wins": data.wins,
             "draws": data.draws,
             "losses": data.losses,
+            **({} if removed is None else {"removed": removed}),
         },
     }
-    return _written(head, "values", values_lines(data))
-
-
-def _written(head: dict[str, Any], name: str, lines: str) -> str:
     return f'{json.dumps(head, indent=1, ensure_ascii=False)[:-2]},\n "{name}": [{lines}\n ]\n}}\n'
 
 
@@ -87,7 +79,7 @@ def _line(box: BoxData) -> str:
     return json.dumps({"position": box.position, "beads": box.beads, "draws": box.visits})
 
 
-def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
+def load(text: str, wanted: Wanted) -> Document:
     """The machine that a file holds. Its rule, game and side are its own: of what is wanted, only the name counts.
 
     Raises:
@@ -117,12 +109,17 @@ def load(text: str, wanted: Wanted) -> MachineData | ValuesData:
         "preset": words(fields.get("preset", ""), "preset", longest=40),
         "learns": learns,
     }
-    if isinstance(rule, BoxRule):
-        return _boxes_machine(fields, game, rule, head)
-    return _values_machine(fields, game, rule, head, any_size=wanted.any_size)
+    return READERS[rule.kind](fields, game, rule, head, wanted.any_size)
 
 
-def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: BoxRule, head: dict[str, Any]) -> MachineData:
+def boxes_machine(
+    fields: dict[str, Any], game: Game[Any, Any], rule: Any, head: dict[str, Any], any_size: bool
+) -> MachineData:
+    """A machine with boxes, as its file has it (``READERS``).
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
     side = Side(whole_number(json_text.need(fields, "side"), "side", highest=1))
     cabinet = Cabinet(game, side, rule)
     boxes: dict[str, BoxData] = {}
@@ -131,23 +128,39 @@ def _boxes_machine(fields: dict[str, Any], game: Game[Any, Any], rule: BoxRule, 
         if box.position in boxes:
             raise ExchangeError(f"boxes[{index}].position", f"{box.position!r} stands twice in the file")
         boxes[box.position] = box
-    totals = _totals(fields.get("totals", {}), "wins", "draws", "losses", "removed")
+    totals = totals_read(fields, "wins", "draws", "losses", "removed")
     return MachineData(game=game, side=side, rule=rule, boxes=boxes_sorted(game, boxes.values()), **head, **totals)
 
 
-def _values_machine(
-    fields: dict[str, Any], game: Game[Any, Any], rule: QRule, head: dict[str, Any], *, any_size: bool
-) -> ValuesData:
+def values_machine(fields: dict[str, Any], game: Any, rule: Any, head: dict[str, Any], any_size: bool) -> ValuesData:
+    """A machine that keeps values, as its file has it (``READERS``).
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
     for name in ("side", "boxes"):
         if fields.get(name) is not None:
             raise ExchangeError(name, "a machine that keeps values plays either side, and has no boxes")
     values = values_read(json_text.need(fields, "values"), game, any_size=any_size)
-    totals = _totals(fields.get("totals", {}), "wins", "draws", "losses")
+    totals = totals_read(fields, "wins", "draws", "losses")
     return ValuesData(game=game, rule=rule, epsilon=epsilon_read(fields, rule), values=values, **head, **totals)
 
 
-def _totals(value: object, *names: str) -> dict[str, Any]:
-    fields = json_text.members(value, "totals")
+READERS: dict[str, Callable[[dict[str, Any], Game[Any, Any], Any, dict[str, Any], bool], Document]] = {
+    BoxRule.kind: boxes_machine,
+    QRule.kind: values_machine,
+}
+"""How what a file holds beyond its head is read, by the kind of its rule: (the file, game, rule, head, whether it may
+be larger than those of accounts). A kind that is registered (``learning/kinds``) brings its own."""
+
+
+def totals_read(file: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The totals of a file, 0 for those that it does not have.
+
+    Raises:
+        ExchangeError: they are no counts, or do not add up.
+    """
+    fields = json_text.members(file.get("totals", {}), "totals")
     totals = {name: whole_number(fields.get(name, 0), f"totals.{name}") for name in names}
     games = totals["wins"] + totals["draws"] + totals["losses"]
     if whole_number(fields.get("games", games), "totals.games") != games:

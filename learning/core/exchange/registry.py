@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from learning.core.exchange import csv_table, hexapawn_rl, matchbox_ai, native
-from learning.core.exchange.document import MachineData, Wanted, words
+from learning.core.exchange.document import Document, MachineData, Wanted, words
 from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.values import ValuesData
 
 MAX_BYTES = 4 * 1024 * 1024
 """The largest file that is read."""
@@ -24,9 +23,7 @@ class Format:
     suffix: str
     media_type: str
     dump: Callable[[MachineData], str]
-    load: Callable[[str, Wanted], MachineData | ValuesData]
-    dump_values: Callable[[ValuesData], str] | None = None
-    """How machines that keep values are written; ``None`` for a format that holds boxes only."""
+    load: Callable[[str, Wanted], Document]
 
 
 FORMATS: dict[str, Format] = {
@@ -40,7 +37,6 @@ FORMATS: dict[str, Format] = {
             "application/json",
             native.dump,
             native.load,
-            native.dump_values,
         ),
         Format(
             "matchbox-ai",
@@ -86,7 +82,7 @@ def format_get(slug: str) -> Format:
     return FORMATS[slug]
 
 
-def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> MachineData | ValuesData:
+def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
     """The machine in a file; the format is told by the file itself when nobody names it.
 
     Raises:

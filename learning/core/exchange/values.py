@@ -16,6 +16,7 @@ from learning.core.exchange import json_text
 from learning.core.exchange.document import whole_number, words
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.q_learning import QRule
+from learning.core.machines.rule import Rule
 
 MAX_VALUES = 20_000
 """So many entries fit into the largest file that is read, whatever they are."""
@@ -38,7 +39,7 @@ class ValuesData:
     """Everything a machine that keeps values is, its past apart."""
 
     game: Game[Any, Any]
-    rule: QRule
+    rule: Rule
     epsilon: float
     name: str
     values: tuple[ValueData, ...]

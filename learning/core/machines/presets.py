@@ -3,6 +3,7 @@
 Where a public program differs from its own description, both stand here: the documented rule and the rule as shipped.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -16,10 +17,11 @@ from learning.core.machines.rule import (
     FinalWin,
     InitialBy,
     OpenBoxes,
+    Rule,
     WhenEmpty,
 )
 
-RuleT = TypeVar("RuleT", BoxRule, QRule)
+RuleT = TypeVar("RuleT", bound=Rule, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +189,20 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
 """Those of machines that keep values, for games whose positions are too many for boxes."""
 
 
-ALL_PRESETS: dict[str, Preset[Any]] = {**PRESETS, **Q_PRESETS}
+PRESETS_OF_KIND: dict[str, Mapping[str, Preset[Rule]]] = {BoxRule.kind: PRESETS, QRule.kind: Q_PRESETS}
+"""Those of each kind, by the kind of their rule; a kind that is registered (``learning/kinds``) brings its own."""
+
+ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS}
+"""Those of every kind by their slugs, each of which there is once."""
 
 
-def presets_of(game: Game[Any, Any]) -> dict[str, Preset[BoxRule]] | dict[str, Preset[QRule]]:
-    """The presets that fit a game."""
-    return PRESETS if BoxRule.fits(game) else Q_PRESETS if QRule.fits(game) else {}
+def presets_of(game: Game[Any, Any]) -> Mapping[str, Preset[Rule]]:
+    """The presets that fit a game, of every kind that can play it."""
+    fitting = [presets for presets in PRESETS_OF_KIND.values() if any(one.rule.fits(game) for one in presets.values())]
+    return fitting[0] if len(fitting) == 1 else {slug: one for presets in fitting for slug, one in presets.items()}
 
 
-def preset_named(slug: str) -> Preset[BoxRule] | Preset[QRule] | None:
+def preset_named(slug: str) -> Preset[Rule] | None:
     """The preset with this slug, of whatever kind; ``None`` if there is none."""
     return ALL_PRESETS.get(slug)
 

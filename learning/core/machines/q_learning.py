@@ -34,6 +34,8 @@ class QRule:
     """
 
     kind: ClassVar[str] = "q-learning"
+    keeps: ClassVar[str] = "a value for every move it has tried"
+    has_boxes: ClassVar[bool] = False
 
     learning_rate: float = 0.1
     discount: float = 0.9

@@ -1,6 +1,6 @@
-"""The kinds of machine there are, and the machines of the house, which a new site trains at its first start.
+"""The rules of every kind of machine, and the machines of the house, which a new site trains at its first start.
 
-A new kind is a module beside this one and a line in ``RULES``; a new machine of the house is an entry in ``HOUSE``.
+A new machine of the house is an entry in ``HOUSE``.
 """
 
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from games.rules.base import Side
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import BoxRule, RuleError
+from learning.core.machines.rule import BoxRule, Rule, RuleError
 
-Rule = BoxRule | QRule
+RULES: dict[str, type[Rule]] = {BoxRule.kind: BoxRule, QRule.kind: QRule}
+"""By kind. Which kind of learner a machine is follows from its rule; one that does not say keeps beads in boxes.
 
-RULES: dict[str, type[BoxRule] | type[QRule]] = {rule.kind: rule for rule in (BoxRule, QRule)}
-"""By kind. Which kind of learner a machine is follows from its rule; one that does not say keeps beads in boxes."""
+Those of kinds that are not of the core stand here too, once they are registered (``learning/kinds``)."""
 
 
 def rule_read(data: object) -> Rule:

@@ -6,11 +6,11 @@ The fields and their meaning follow docs/learning.md; the values that history gi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, fields
 from enum import StrEnum
 from functools import cache
 from types import UnionType
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, get_type_hints
 
 from games.rules.base import Game
 
@@ -26,6 +26,35 @@ class RuleError(ValueError):
     def __init__(self, field: str, problem: str) -> None:
         self.field = field.encode("ascii", "backslashreplace").decode()[:40]
         super().__init__(f"{self.field}: {problem[:500]}")
+
+
+class Rule(Protocol):
+    """How a machine of some kind learns, whatever the kind: a frozen dataclass, every field of it with a default.
+
+    Two rules are equal when all that they say is. ``kind`` names the kind on the wire and in files.
+    """
+
+    kind: ClassVar[str]
+    keeps: ClassVar[str]
+    """What such a machine keeps: "it keeps a value for every move it has tried"."""
+    has_boxes: ClassVar[bool]
+    """Whether that is beads in boxes, so that what is drawn, printed and told of boxes can be."""
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types, with its ``kind`` unless it is one of boxes; :meth:`from_json` gives it back."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, of the wrong type or out of range; the field is named.
+        """
 
 
 class InitialBy(StrEnum):
@@ -95,6 +124,8 @@ class BoxRule:
     """
 
     kind: ClassVar[str] = "boxes"
+    keeps: ClassVar[str] = "beads in boxes"
+    has_boxes: ClassVar[bool] = True
 
     initial: tuple[int, ...] = (4, 3, 2, 1)
     initial_by: InitialBy = InitialBy.MOVE_NUMBER

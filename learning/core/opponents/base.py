@@ -1,6 +1,7 @@
 """What every fixed opponent has in common: it knows the rules, answers a position with a move, and never learns."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from games.rules.base import Game
@@ -23,6 +24,10 @@ class Opponent(ABC):
     @abstractmethod
     def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
         """The move to play in a position that is not terminal."""
+
+    def mover(self, game: Game[Any, Any]) -> Callable[[Any, Random], Any]:
+        """How it plays a game, move by move."""
+        return lambda position, rng: self.choose(game, position, rng)
 
 
 class UniformOpponent(Opponent):

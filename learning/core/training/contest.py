@@ -1,22 +1,26 @@
 """Two players that do not learn, each a frozen memory or a fixed opponent: games between them, and the exact result.
 
 Both are tables of chances on the same graph, so one loop plays any two of them, and the games are samples of exactly
-that whose expectation stands beside them.
+that whose expectation stands beside them. Where one of the two is no such table, or the game has none, they are played
+move by move.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from games.rules.base import Game
+from games.rules.base import Game, Side
 from learning.core.kernels.contest import play_policies
 from learning.core.kernels.exact import evaluate
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.base import Opponent
+from learning.core.training.episodes import Tally
 from learning.core.training.memory import Memory
+from learning.core.training.play import MovePlayer, Mover, game_played
 from learning.core.training.strength import Floats, machine_policy, opponent_policy, readable_machine, readable_policy
 from learning.core.training.tables import Graph, graph_compile
 
@@ -31,6 +35,30 @@ class Contest:
     draws: int
     second_wins: int
     expected: tuple[float, float, float] | None
+
+
+NO_GAMES = Contest(0, 0, 0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenBoxes:
+    """A machine with boxes, as it was at some moment, move by move: against those whose chances are no table."""
+
+    memory: Memory
+
+    def mover(self, game: Game[Any, Any]) -> Mover:
+        """How it plays a game."""
+        machine = readable_machine(self.memory)
+        machine.learns = False
+        return lambda position, rng: machine.choose(position, rng)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ContestPlayer:
+    """Who takes part: as a table of its chances, if it has one, and move by move."""
+
+    table: Player | None
+    played: MovePlayer
 
 
 def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
@@ -55,6 +83,30 @@ def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, r
         second_wins=int(tally[1]),
         expected=(float(value[0]), float(value[2]), float(value[1])),
     )
+
+
+def contest_played(
+    game: Game[Any, Any],
+    first: MovePlayer,
+    second: MovePlayer,
+    n_games: int,
+    rng: RandomSource,
+    goes_on: Callable[[Contest], bool] = lambda so_far: True,
+    so_far: Contest = NO_GAMES,
+) -> Contest | None:
+    """Play on to ``n_games``, move by move; ``goes_on`` is asked after each with what has come of them so far.
+
+    ``None``: it said no. ``so_far`` is what came of the games before, after which ``rng`` stands where it then stood.
+    Nothing stands beside these games that would be exact.
+    """
+    tally = Tally(wins=so_far.first_wins, draws=so_far.draws, losses=so_far.second_wins)
+    for _ in range(tally.games, n_games):
+        movers = {Side.FIRST: first.mover(game), Side.SECOND: second.mover(game)}
+        tally.add(game_played(game, movers, rng)[Side.FIRST])
+        so_far = Contest(tally.wins, tally.draws, tally.losses, None)
+        if not goes_on(so_far):
+            return None
+    return so_far
 
 
 def _reduced(player: Player) -> bool:

@@ -19,13 +19,17 @@ from learning.core.training.tables import BoxTable, course_compile
 
 @dataclass(frozen=True, slots=True)
 class TouchedBox:
-    """A box that has changed, as it is to be stored: one number per slot each."""
+    """A box that has changed, as it is to be stored: one number per slot each.
+
+    ``ply`` is that of the match whose move changed it, where a match did.
+    """
 
     position: str
     start: list[int]
     beads: list[int]
     visits: list[int]
     deltas: list[int]
+    ply: int | None = None
 
 
 def rule_words(rule: BoxRule) -> RuleWords:
@@ -43,6 +47,20 @@ def rule_words(rule: BoxRule) -> RuleWords:
         punish_previous=int(rule.punish_previous_on_resign),
         removes=int(rule.removes),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedValue:
+    """An entry that has changed, as it is to be stored; ``visits`` are those since it was read.
+
+    ``ply`` is that of the match whose move taught it, where a match did.
+    """
+
+    key: str
+    before: float
+    after: float
+    visits: int
+    ply: int | None = None
 
 
 @dataclass

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from games.rules.base import Game, Side
 from games.rules.player import Random
-from learning.core.machines.box_machine import BoxMachine, Result
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.base import Opponent
 from learning.core.training.episodes import Episode, Tally, play_episode
@@ -59,11 +59,15 @@ class FetchedBoxes(MutableMapping[str, list[int]]):
 
 @dataclass
 class OpenMemory:
-    """A readable machine on fetched boxes, and how often each slot was played since."""
+    """A readable machine on fetched boxes, and how often each slot was played since.
+
+    ``steps`` is what a match did to its boxes, change by change in order of play.
+    """
 
     machine: BoxMachine
     boxes: FetchedBoxes
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
+    steps: list[TouchedBox] = field(default_factory=list)
     n_left_out: ClassVar[int] = 0
 
     @classmethod
@@ -85,8 +89,36 @@ class OpenMemory:
             self.machine.restock(episode.draws, episode.result, resigned=episode.resigned)
             self.played.update((draw.box, draw.slot) for draw in episode.draws if draw.slot is not None)
 
+    def teach(self, draws: Sequence[tuple[int, BeadDraw]], result: Result, *, resigned: bool) -> None:
+        """Learn from a match: (ply, draw) in order of play, each draw one that led to a move. The boxes are there."""
+        beads = {draw.box: list(self.boxes[draw.box]) for _, draw in draws}
+        changes = self.machine.restock([draw for _, draw in draws], result, resigned=resigned)
+        self.played.update((draw.box, draw.slot) for _, draw in draws if draw.slot is not None)
+        n_untaught = len(draws) - len(changes)  # where the rule learns in the last boxes only
+        for index, (ply, draw) in enumerate(draws):
+            deltas = [0] * len(draw.beads) if index < n_untaught else list(changes[index - n_untaught].deltas)
+            self._step(draw.box, beads, deltas, ply)
+
+    def refilled(self, draw: BeadDraw, ply: int) -> None:
+        """Note that the empty box of a draw was filled again."""
+        empty = self.boxes[draw.box]
+        self.boxes[draw.box] = list(draw.beads)
+        self._step(draw.box, {draw.box: empty}, list(draw.beads), ply)
+
+    def _step(self, key: str, beads: dict[str, list[int]], deltas: list[int], ply: int) -> None:
+        """Note one change of a box; ``beads`` are brought up to it."""
+        before, visits = beads[key], self.boxes.stored[key][1]
+        beads[key] = [count + delta for count, delta in zip(before, deltas, strict=True)]
+        after = [n + self.played[key, slot] for slot, n in enumerate(visits)]
+        self.steps.append(TouchedBox(key, before, beads[key], after, deltas, ply))
+
     def touched(self) -> list[TouchedBox]:
-        """The boxes whose beads or visits differ from those stored, by position; a box first met is one of them."""
+        """The boxes whose beads or visits differ from those stored, by position; a box first met is one of them.
+
+        After a match every change of one, in order of play.
+        """
+        if self.steps:
+            return self.steps
         found = []
         for key in sorted(self.boxes):
             beads = self.boxes[key]

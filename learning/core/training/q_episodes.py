@@ -6,8 +6,8 @@ and the values are the machine's: a run taken up again goes on as if it had neve
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from games.rules.base import Game, Side
@@ -16,27 +16,17 @@ from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Decision, Fetch, QLearner, QRule, Values
 from learning.core.opponents.base import Opponent
 from learning.core.training.episodes import Tally
+from learning.core.training.memory import TouchedValue
+from learning.core.training.play import Mover, game_played
 from learning.core.training.sampled import Sampled, sample
-
-Mover = Callable[[Any, Random], Any]
-"""What somebody plays in a position that is not terminal."""
-
-
-@dataclass(frozen=True, slots=True)
-class TouchedValue:
-    """An entry that has changed, as it is to be stored; ``visits`` are those since it was read."""
-
-    key: str
-    before: float
-    after: float
-    visits: int
 
 
 @dataclass
 class QMemory:
-    """A readable machine on fetched values."""
+    """A readable machine on fetched values; ``steps``: what a match taught it, in the order in which it was learnt."""
 
     machine: QLearner
+    steps: list[TouchedValue] = field(default_factory=list)
 
     @classmethod
     def load(cls, game: Game[Any, Any], rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
@@ -58,8 +48,19 @@ class QMemory:
         """How often an entry was not added, for want of room."""
         return self.machine.values.n_left_out
 
+    def teach(self, decisions: Sequence[tuple[int, Decision]], result: Result) -> None:
+        """Learn from one seat of a match: (ply, decision) in order of play."""
+        learnt = self.machine.learn([decision for _, decision in decisions], result)
+        self.steps += [
+            TouchedValue(step.key, step.before, step.after, 1, ply)
+            for (ply, _), step in zip(decisions, learnt, strict=True)
+            if step is not None
+        ]
+
     def touched(self) -> list[TouchedValue]:
-        """The entries that were learnt, by key."""
+        """The entries that were learnt: of training each once, by key; of a match every step."""
+        if self.steps:
+            return self.steps
         values = self.machine.values
         return [
             TouchedValue(key, before, values[key], visits) for key, (before, visits) in sorted(values.touched.items())
@@ -71,7 +72,7 @@ class QMemory:
 
         def play() -> Result:
             side = Side(next(sides) % 2)
-            movers = {side: _noting(self.machine, []), side.other: mover_of(self.machine.game, opponent)}
+            movers = {side: _noting(self.machine, []), side.other: opponent.mover(self.machine.game)}
             return game_played(self.machine.game, movers, rng)[side]
 
         return sample(play, n_games)
@@ -81,7 +82,7 @@ class QMemory:
         game, tally = self.machine.game, Tally()
         for _ in range(n_games):
             side, own = Side(rng.below(2)), list[Decision]()
-            movers = {side: _noting(self.machine, own), side.other: mover_of(game, opponent)}
+            movers = {side: _noting(self.machine, own), side.other: opponent.mover(game)}
             result = game_played(game, movers, rng)[side]
             self.machine.learn(own, result)
             tally.add(result)
@@ -103,19 +104,6 @@ class QMemory:
                 opponent.machine.learn(others, results[side.other])
             tally.add(results[side])
         return tally
-
-
-def game_played(game: Game[Any, Any], movers: dict[Side, Mover], rng: Random) -> dict[Side, Result]:
-    """One game from the start; what it was for each side."""
-    position = game.initial_position()
-    while (outcome := game.outcome(position)) is None:
-        position = game.apply(position, movers[game.side_to_move(position)](position, rng))
-    return {side: Result.of(outcome, side) for side in Side}
-
-
-def mover_of(game: Game[Any, Any], opponent: Opponent) -> Mover:
-    """A fixed opponent as it moves."""
-    return lambda position, rng: opponent.choose(game, position, rng)
 
 
 def _noting(machine: QLearner, decisions: list[Decision]) -> Mover:

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from games.exceptions import PlayError
 from learning.access import machine_find
 from learning.core.exchange.registry import FORMATS
-from learning.selectors.exchange import machine_export
+from learning.kinds.machines import machine_export
 
 
 class Command(BaseCommand):

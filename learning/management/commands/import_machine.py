@@ -12,7 +12,8 @@ from games.exceptions import PlayError
 from games.rules.base import Side
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.core.machines.presets import PRESETS
-from learning.selectors.exchange import import_notes
+from learning.kinds.machines import import_notes
+from learning.kinds.registry import kind_of
 from learning.services.machines import machine_import
 
 
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         except PlayError as error:
             raise CommandError(str(error)) from None
         machine = imported.machine
-        holds = f"{machine.values.count():,} values" if machine.keeps_values else f"{machine.boxes.count():,} boxes"
+        holds = kind_of(machine).holds(machine)
         self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {holds}")
         for note in import_notes(machine, imported.data, "name a preset with --preset"):
             self.stdout.write(note)

@@ -14,7 +14,7 @@ from learning.core.exchange.registry import MAX_BYTES, text_of
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule
 from learning.core.training.replay import Pupil, RecordedGame, replay
-from learning.services.machines import preset_rule
+from learning.kinds.boxes.kind import BoxKind
 
 
 class Command(BaseCommand):
@@ -39,10 +39,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['games']}: {error}") from None
         if not BoxRule.fits(game):
             raise CommandError(f"{game.name} has too many positions for boxes, so no such machine can play it.")
-        rules = [preset_rule(game, preset) for preset in presets]
-        first, second = (
-            Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True) if isinstance(rule, BoxRule)
-        )
+        rules = [BoxKind().suited(game, PRESETS[preset].rule) for preset in presets]
+        first, second = (Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True))
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):
             replay((first, second), recorded)

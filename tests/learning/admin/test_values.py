@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from learning.admin import values as pages
 from learning.core.engines.romgon.entries import action_key
+from learning.kinds.values.kind import ValueKind
 from learning.models import Lesson, Machine, Value
-from learning.selectors import strength as selectors_strength
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
@@ -30,7 +30,7 @@ def browser() -> Client:
 
 @pytest.fixture
 def learner(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    monkeypatch.setattr(ValueKind, "n_sample", 1)
     learning = machine_create(game="romgon-flip-turn", side=None, name="Q")
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", 2)], seed=7, enqueue=False)
     claimed = run_claim(run.pk)

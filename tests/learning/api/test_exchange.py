@@ -13,9 +13,9 @@ from django.test import Client
 from games.rules.base import Side
 from games.services_tokens import token_make
 from learning.core.exchange.registry import FORMATS
+from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors
-from learning.selectors.exchange import machine_export
 from tests.factories import machine, trained, user
 
 WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"

@@ -22,10 +22,9 @@ from learning.core.machines.presets import PRESETS
 from learning.core.printing.sheets import PrintOptions, sheets_pdf
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import MachineFileError
+from learning.kinds.machines import import_notes, machine_export, machine_strength
 from learning.models import Box, Machine
 from learning.selectors.boxes import ledger_errors, why_view
-from learning.selectors.exchange import import_notes, machine_export
-from learning.selectors.strength import machine_strength
 from learning.services.machines import machine_import
 from tests.factories import guest
 

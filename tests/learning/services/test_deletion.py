@@ -15,11 +15,11 @@ from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import match_play_move, match_resign, room_create
 from learning.exceptions import MachineBusyError, MachineNotFoundError
+from learning.kinds.boxes.kind import BoxKind
 from learning.models import JobStatus, Lesson, Machine, Schedule, TrainingRun
 from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.selectors.machines import machine_loss
 from learning.selectors.runs import stage_sentence
-from learning.services import machines as services
 from learning.services.machines import machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire
@@ -81,15 +81,15 @@ def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: py
         assert claimed is not None
         run_execute(claimed)
     begun: list[int] = []
-    forget = services.values_forget
+    forget = BoxKind.forget
 
-    def when_nobody_else_is_at_it(doomed: Machine) -> None:
+    def when_nobody_else_is_at_it(kind: BoxKind, doomed: Machine) -> None:
         begun.append(doomed.pk)
         assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock())
         assert not Machine.objects.filter(pk__in=begun).exclude(pk=doomed.pk).exists(), "it would wait for this one"
-        forget(doomed)
+        forget(kind, doomed)
 
-    monkeypatch.setattr(services, "values_forget", when_nobody_else_is_at_it)
+    monkeypatch.setattr(BoxKind, "forget", when_nobody_else_is_at_it)
     deletions = [lambda pk=learner.pk: machine_delete(user=staff, machine_id=pk) for learner in learners]
     assert at_once(*deletions) == []
     assert not Machine.objects.exists()

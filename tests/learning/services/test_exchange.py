@@ -20,10 +20,9 @@ from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.training.tables import graph_compile
 from learning.exceptions import MachineFileError
+from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Box, Machine
 from learning.selectors.boxes import ledger_errors
-from learning.selectors.exchange import machine_export
-from learning.selectors.strength import machine_strength
 from learning.services.machines import machine_import
 from tests.factories import guest, machine, play_out, room, trained, user
 from tests.learning.core.rules import rules

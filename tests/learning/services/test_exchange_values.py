@@ -25,8 +25,8 @@ from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
 from learning.exceptions import MachineFileError
+from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
-from learning.selectors.exchange import machine_export
 from learning.selectors.values import value_errors
 from learning.services.machines import machine_create, machine_import
 from learning.services.runs import Stage, training_run_start
@@ -242,9 +242,9 @@ class TestStored:
     def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         original = taught(learner(), 1)
         n_values = original.values.count()
-        monkeypatch.setattr("learning.selectors.exchange.MAX_VALUES", n_values)
+        monkeypatch.setattr("learning.kinds.entries.MAX_VALUES", n_values)
         assert len(json.loads(machine_export(original).text)["values"]) == n_values
-        monkeypatch.setattr("learning.selectors.exchange.MAX_VALUES", n_values - 1)
+        monkeypatch.setattr("learning.kinds.entries.MAX_VALUES", n_values - 1)
         with pytest.raises(MachineFileError, match=f"has {n_values}, and a file holds {n_values - 1} at most"):
             machine_export(original)
 
@@ -289,7 +289,7 @@ class TestStored:
 
     def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = taught(learner(), 1), tmp_path / "q.json"
-        for place in ("selectors.exchange.MAX_VALUES", "core.exchange.values.MAX_VALUES"):
+        for place in ("kinds.entries.MAX_VALUES", "core.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(f"learning.{place}", 5)
         for place in ("core.exchange.registry", "management.commands.import_machine"):
             monkeypatch.setattr(f"learning.{place}.MAX_BYTES", 400)

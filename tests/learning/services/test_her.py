@@ -18,8 +18,8 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.memory import Memory
 from learning.core.training.strength import expected, opponent_policy, worst_case
 from learning.core.training.tables import boxes_compile, graph_compile
+from learning.kinds.machines import machine_strength
 from learning.models import Machine
-from learning.selectors.strength import machine_strength
 from learning.services.machines import machine_create
 
 GAME = GAMES["hexapawn"]

@@ -20,13 +20,12 @@ from learning.core.training.sampled import sample, wilson
 from learning.core.training.strength import opponent_policy
 from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
+from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
 from learning.selectors import boxes as selectors_boxes
 from learning.selectors import strength as selectors_strength
 from learning.selectors.boxes import box_gallery, ledger_errors, why_view
-from learning.selectors.exchange import machine_export
 from learning.selectors.runs import run_curve
-from learning.selectors.strength import machine_strength
 from learning.services.machines import machine_create, machine_import, machine_make, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start

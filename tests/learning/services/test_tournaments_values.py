@@ -21,8 +21,8 @@ from learning.core.engines.romgon.entries import entry_key
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QLearner, QRule, Values
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.contest import Contest
-from learning.core.training.q_contest import FrozenValues, contest_played
+from learning.core.training.contest import Contest, contest_played
+from learning.core.training.q_contest import FrozenValues
 from learning.exceptions import EntryGoneError, TournamentRefusedError
 from learning.models import JobStatus, Lesson, Machine, Pairing, Tournament, Value, ValueChange
 from learning.selectors.tournaments import tournament_view

@@ -21,8 +21,8 @@ from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
+from learning.kinds.values.kind import ValueKind
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
-from learning.selectors import strength as selectors_strength
 from learning.selectors.runs import run_curve
 from learning.selectors.values import value_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_make, machine_reset
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 2)
+    monkeypatch.setattr(ValueKind, "n_sample", 2)
 
 
 def json_of(value: Any) -> Any:
@@ -136,7 +136,7 @@ class TestTraining:
         for point in run_curve(whole):
             alone.train(OPPONENTS["easy"], point["games"] - before, rng)
             before = point["games"]
-            assert point["strength"] == json_of(selectors_strength.strength_of(alone, RandomSource(7, before + 1)))
+            assert point["strength"] == json_of(ValueKind().measured(alone, RandomSource(7, before + 1)))
 
     def test_a_run_that_died_before_its_last_point_ends_with_it_though_its_opponent_is_gone(self) -> None:
         other = learner("Other")

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from games.models import Room
 from games.rules.base import Side
+from games.rules.registry import game_get
 from games.selectors import room_get, room_view
 from games.services import Person, match_play_move, match_resign, room_create
 from learning.core.kernels.random_source import RandomSource
@@ -19,9 +20,9 @@ from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory
 from learning.exceptions import ValueQuotaError
+from learning.kinds.machines import machine_export
+from learning.kinds.values.kind import ValueKind
 from learning.models import JobStatus, Machine, TrainingRun, ValueChange
-from learning.selectors import strength as selectors_strength
-from learning.selectors.exchange import machine_export
 from learning.selectors.values import value_errors, values_miscounted
 from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
@@ -41,7 +42,7 @@ GAMES = 12
 def bounds(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.VALUES_PER_MACHINE = MOST
     settings.VALUES_PER_ACCOUNT = 10 * MOST
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 2)
+    monkeypatch.setattr(ValueKind, "n_sample", 2)
 
 
 def learner(**fields: Any) -> Machine:
@@ -66,7 +67,7 @@ def trained(machine: Machine, *stages: Stage) -> TrainingRun:
 class TestReadable:
     def test_what_there_is_no_room_for_is_not_learnt_and_all_else_is(self) -> None:
         values = Values(lambda keys: {"old": 0.0}, room=1)
-        q = QLearner(GAMES["romgon"], QRule(), values)
+        q = QLearner(game_get("romgon"), QRule(), values)
         game = [Decision(key, (key,)) for key in ("new", "old", "newer", "new", "old")]
         steps = q.learn(game, Result.WIN)
         assert [None if step is None else step.key for step in steps] == ["new", "old", None, "new", "old"]
@@ -83,7 +84,7 @@ class TestReadable:
             rng, left_out, epsilon = RandomSource(3), 0, 0.2
             for part in parts:
                 room = MOST - len(table)
-                memory = QMemory(QLearner(GAMES["romgon"], QRule(), Values(fetch, room), epsilon))
+                memory = QMemory(QLearner(game_get("romgon"), QRule(), Values(fetch, room), epsilon))
                 memory.train(OPPONENTS["easy"], part, rng)
                 table |= {one.key: one.after for one in memory.touched()}
                 left_out, epsilon = left_out + memory.n_left_out, memory.epsilon

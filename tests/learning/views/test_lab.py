@@ -13,9 +13,11 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS
 from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import RULES, Rule
-from learning.core.machines.rule import BoxRule, WhenEmpty
-from learning.forms.rule_words import RULE_GROUPS, RULE_WORDS, rule_to_form
+from learning.core.machines.registry import RULES
+from learning.core.machines.rule import BoxRule, Rule, WhenEmpty
+from learning.forms.rule_words import rule_to_form
+from learning.kinds.machines import machine_strength
+from learning.kinds.registry import KINDS
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors import boxes as selectors_boxes
 from learning.selectors import runs as selectors_runs
@@ -61,9 +63,10 @@ def sent(rule: Rule) -> dict[str, Any]:
 
 class TestMake:
     def test_every_field_of_the_rule_has_words_and_a_place(self) -> None:
-        assert sorted(RULE_WORDS) == sorted(field.name for rule in RULES.values() for field in fields(rule))
+        words = [name for kind in KINDS.values() for name in kind.words]
+        assert sorted(words) == sorted(field.name for rule in RULES.values() for field in fields(rule))
         for kind, rule in RULES.items():
-            placed = [name for group in RULE_GROUPS[kind] for name in group.fields]
+            placed = [name for group in KINDS[kind].groups for name in group.fields]
             assert sorted(placed) == sorted(field.name for field in fields(rule))
 
     def test_the_page_shows_every_field_with_its_term(self, client: Client, owner: Any) -> None:
@@ -324,7 +327,7 @@ class TestCompare:
         assert (first["id"], second["id"]) == (mine.pk, other.pk)
         assert games == sorted(games)
         assert games[-1] == 1500
-        assert first["points"][-1]["strength"] == selectors_strength.machine_strength(mine)
+        assert first["points"][-1]["strength"] == machine_strength(mine)
         rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode().splitlines()
         assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
 

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.selectors import strength as selectors_strength
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import Pace, run_chunk, run_claim
@@ -75,8 +75,8 @@ class TestPages:
 
     def test_the_strength_follows_the_beads(self) -> None:
         learner = machine(Side.FIRST, "michie-1961")
-        fresh = selectors_strength.machine_strength(learner)
-        assert selectors_strength.machine_strength(trained(learner))["random"]["win"] > fresh["random"]["win"]
+        fresh = machine_strength(learner)
+        assert machine_strength(trained(learner))["random"]["win"] > fresh["random"]["win"]
 
     def test_the_last_bead_drawn_is_marked(self, client: Client) -> None:
         learner = machine()

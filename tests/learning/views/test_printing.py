@@ -21,8 +21,8 @@ from learning.core.printing.paper import MM, PAPERS, Sheet
 from learning.core.printing.sheets import PrintOptions, sheets_pdf
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import PrintRefusedError
+from learning.kinds.machines import machine_sheets
 from learning.models import Machine
-from learning.selectors.exchange import machine_sheets
 from tests.factories import machine, trained, user
 
 

@@ -18,7 +18,7 @@ from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_cancel, training_run_request, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
 from learning.services.tournaments import tournament_start
-from learning.storage.boxes import memory_load
+from learning.storage.boxes import boxes_load
 from learning.workers.jobs import TurnEnd, claim_next
 from learning.workers.runs import FIRST_CHUNK_GAMES, run_claim, run_execute
 from tests.factories import api_with, in_memory, machine, user
@@ -150,7 +150,7 @@ class TestTurns:
         assert claimed_next() == other
         run = run_execute(claimed_next(), turn=TurnEnd(0))
         assert (run.pk, run.status) == (mine.pk, JobStatus.FINISHED), "its second turn was enough"
-        assert (memory_load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
+        assert (boxes_load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
     def test_a_run_goes_behind_the_others_after_its_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:

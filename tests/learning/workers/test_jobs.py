@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from learning import tasks
 from learning.core.experiments.registry import EXPERIMENTS
+from learning.kinds.values.kind import ValueKind
 from learning.models import ExperimentPart, ExperimentRun, Job, JobStatus, Pairing, Schedule, Tournament, TrainingRun
-from learning.selectors import strength as selectors_strength
 from learning.selectors.tournaments import tournament_view
 from learning.services.experiments import experiment_cancel, experiment_request
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
@@ -252,7 +252,7 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
     long: tuple[str, str], start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker of two processes has two jobs of any kind that do not end; then everything else is asked for."""
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    monkeypatch.setattr(ValueKind, "n_sample", 1)
     hog, owner = user("hog"), user("owner")
     start_worker()
     endless = [MAKE[kind](hog, **({"seed": seed} if kind != "pairings" else {})) for seed, kind in enumerate(long, 1)]

@@ -19,13 +19,14 @@ from learning.core.machines.registry import HOUSE
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.memory import Memory, TouchedBox
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
+from learning.kinds.machines import machine_strength
 from learning.models import JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
-from learning.selectors.strength import machine_strength, strength_of
+from learning.selectors.strength import strength_exact
 from learning.services.machines import machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
-from learning.storage.boxes import memory_load, table_of
+from learning.storage.boxes import boxes_load, table_of
 from learning.workers import runs as runner
 from learning.workers.jobs import JobLostError
 from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
@@ -104,7 +105,7 @@ def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> 
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
     assert training_run_cancel(run_id=run.pk) is False
-    assert (memory_load(learner).beads == in_memory(learner, 1000, 3).beads).all()
+    assert (boxes_load(learner).beads == in_memory(learner, 1000, 3).beads).all()
 
 
 def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -174,7 +175,7 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
     memory.train(OPPONENTS["random"], 300, rng)
     memory.train(OPPONENTS["perfect"], 500, rng)
     memory.train_against(Memory.fresh(table_of(other)), 200, rng, opponent_learns=True)
-    assert (memory_load(learner).beads == memory.beads).all()
+    assert (boxes_load(learner).beads == memory.beads).all()
     other.refresh_from_db()
     assert other.n_games == 200
     assert ledger_errors() == []
@@ -192,7 +193,7 @@ def test_the_curve_is_exact_and_the_same_however_the_run_was_cut() -> None:
     for point in run_curve(whole)[::20]:
         memory = Memory.fresh(table_of(whole.machine))
         memory.train(OPPONENTS["random"], point["games"], RandomSource(3))
-        assert point["strength"] == strength_of(memory, RandomSource(0))
+        assert point["strength"] == strength_exact(memory)
 
 
 def test_a_short_run_has_a_point_for_every_game() -> None:
@@ -235,7 +236,7 @@ def test_train_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "2,000/2,000 games" in printed
     assert "seed 5" in printed
-    assert (memory_load(learner).beads == in_memory(learner, 2000, 5, "perfect").beads).all()
+    assert (boxes_load(learner).beads == in_memory(learner, 2000, 5, "perfect").beads).all()
     with pytest.raises(CommandError, match="There is no machine 'nowhere'"):
         call_command("train", "nowhere", "--games", "1")
 
@@ -282,7 +283,7 @@ def test_a_run_whose_workers_are_killed_three_times_ends_with_the_beads_of_an_un
     start_worker()
     tasks.jobs_reap()
     assert wait_until(lambda: done(run) == games)
-    assert (memory_load(learner).beads == in_memory(learner, games, 3).beads).all()
+    assert (boxes_load(learner).beads == in_memory(learner, games, 3).beads).all()
     assert ledger_errors() == []
 
 

@@ -14,13 +14,12 @@ from django.utils import timezone
 from games.rules.base import Side
 from games.services import match_resign, match_step, room_create
 from learning import tasks
+from learning.kinds.values.kind import ValueKind
 from learning.models import JobStatus, Lesson, Machine, TrainingRun, ValueChange
-from learning.selectors import strength as selectors_strength
 from learning.selectors.runs import run_curve
 from learning.selectors.values import value_errors
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_cancel, training_run_start
-from learning.workers import runs as runner
 from learning.workers.runs import RUNS, run_claim, run_execute
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
@@ -130,8 +129,8 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
 def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = learner()
     codes = [against(machine, number, Side.SECOND) for number in range(3)]
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
-    measure = runner.strength_of
+    monkeypatch.setattr(ValueKind, "n_sample", 1)
+    measure = ValueKind.measured
 
     def while_a_match_ends(*asked: Any) -> Any:
         code, lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
@@ -139,7 +138,7 @@ def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatc
         assert Lesson.objects.filter(kind="match").count() == lessons + 1
         return measure(*asked)
 
-    monkeypatch.setattr(runner, "strength_of", while_a_match_ends)
+    monkeypatch.setattr(ValueKind, "measured", while_a_match_ends)
     assert trained(machine, 2).status == JobStatus.FINISHED
     assert codes == []
     ledger_is_whole(machine)
@@ -155,7 +154,7 @@ def resigned(code: str, number: int) -> None:
 
 def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     machine, owner = learner(), user(is_staff=True)
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES_VALUES", 1)
+    monkeypatch.setattr(ValueKind, "n_sample", 1)
     runs = [started(machine, 100_000), started(machine, 100_000, machine.slug, learns=True)]
     over = threading.Barrier(11)
 

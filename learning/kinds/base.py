@@ -1,0 +1,386 @@
+"""What the site asks of a machine, whatever its kind.
+
+Nobody outside a kind's own modules asks which kind a machine is: they ask :func:`learning.kinds.registry.kind_of` and
+one of these. Only what differs from kind to kind is asked here. ``docs/adding-a-machine.md`` tells how to add one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from io import BytesIO
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+
+from games.models import Match, Seat
+from games.players import MACHINE, Choice
+from games.rules.base import Game, Outcome, Side
+from learning.core.exchange.document import Document
+from learning.core.exchange.registry import Format
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import Preset
+from learning.core.machines.rule import Rule
+from learning.core.printing.sheets import PrintOptions
+from learning.core.training.any_memory import AnyMemory
+from learning.core.training.contest import ContestPlayer
+from learning.core.training.episodes import Tally
+from learning.core.training.memory import TouchedBox
+from learning.exceptions import BoxNotFoundError, MachineWrongSideError, PrintRefusedError, TrainingRefusedError
+from learning.models import Lesson, LessonKind, Machine, TournamentEntry
+from learning.selectors.machines import machine_brief
+from learning.selectors.strength import CURVE_AGAINST, Strength
+from learning.storage.lessons import lesson_open
+
+FIRST_CHUNK_GAMES = 50_000
+"""How many games to begin a training with where a compiled loop plays them, before it is known how long they take."""
+NOTHING = Tally()
+"""No games."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a field of a rule is called, what it does, and what its choices mean."""
+
+    label: str
+    does: str
+    choices: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGroup:
+    """Fields that the editor shows together, and the formula that they stand in, if there is one."""
+
+    name: str
+    fields: tuple[str, ...]
+    exactly: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page, and what stands in it."""
+
+    template: str
+    context: dict[str, Any]
+
+
+class Kind(ABC):
+    """A kind of machine. There is one object of each; it keeps nothing between two questions.
+
+    What writes is called inside a transaction that holds the machine's lock, if it does not say otherwise.
+    """
+
+    rule: ClassVar[type[Rule]]
+    """The class of its rules; ``rule.kind`` names the kind, on the wire and in files."""
+    presets: ClassVar[Mapping[str, Preset[Rule]]]
+    """Rules with a name, by slug; the first is the usual one. Slugs are unique among those of all kinds."""
+    words: ClassVar[Mapping[str, Words]]
+    """Every field of its rule in words."""
+    groups: ClassVar[tuple[RuleGroup, ...]]
+    """The fields of its rule in the order of the editor, each once."""
+
+    noun: ClassVar[str]
+    """What a machine of this kind keeps, in a word: "A machine that keeps boxes"."""
+    see: ClassVar[str] = "See the machine"
+    """What leads to its page after a training."""
+    why: ClassVar[str] = "machine"
+    """The name of the page (of its id) that tells why it moves as it does."""
+    tells: ClassVar[str] = ""
+    """Which part of a match's ``learning`` tells of it beside ``lessons``: ``boxes``, ``values`` (docs/protocol.md)."""
+    player: ClassVar[str] = MACHINE
+    """The player that moves for it in live matches (``learning.players.machines``)."""
+
+    either_side: ClassVar[bool] = False
+    """Whether it plays either side, and may meet itself; else it plays one for good."""
+    grows: ClassVar[bool] = False
+    """Whether what it keeps has no end, so that accounts and guests are bounded by ``n_values``."""
+
+    @property
+    def slug(self) -> str:
+        """What it is called on the wire and in files."""
+        return self.rule.kind
+
+    # A new machine, and what becomes of it
+
+    def usual_preset(self, game: Game[Any, Any], side: Side | None) -> str:
+        """The slug of the preset that a machine gets when nobody says otherwise.
+
+        Raises:
+            RuleRefusedError: there is none for such a side.
+        """
+        return next(iter(self.presets))
+
+    def suited(self, game: Game[Any, Any], rule: Any) -> Rule:
+        """The rule of a preset, as it fits this game."""
+        fitting: Rule = rule
+        return fitting
+
+    def rule_require(self, game: Game[Any, Any], rule: Any) -> None:
+        """Refuse a rule that asks of its game what that cannot give. That it fits has been seen to.
+
+        Raises:
+            GameTooLargeError.
+        """
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        """What the API calls a machine that nobody named."""
+        return f"{self.presets[preset].name if preset else game.name}"
+
+    def fields_new(self, rule: Any) -> dict[str, Any]:
+        """Fields of the row of a machine that has learnt nothing yet, as far as they depend on its rule."""
+        return {}
+
+    def lay_out(self, machine: Machine) -> None:
+        """Store what a machine has before its first game."""
+
+    @abstractmethod
+    def copy(self, original: Machine, copy: Machine) -> None:
+        """Give a machine that has nothing yet the memory of another; its ledger begins with that."""
+
+    @abstractmethod
+    def forget(self, machine: Machine) -> None:
+        """Delete the changes of its ledger and as much of its memory as would take long to delete with its row."""
+
+    def reset(self, machine: Machine) -> None:
+        """Put a machine whose ledger is forgotten back to its beginning; its row is saved by the caller."""
+        for field, value in self.fields_new(machine.rule).items():
+            setattr(machine, field, value)
+
+    # Its memory
+
+    @abstractmethod
+    def load(self, machine: Machine, most: int | None = None) -> AnyMemory:
+        """The machine's memory as it stands; of one that grows, with room up to so many entries. Needs no lock."""
+
+    @abstractmethod
+    def store(self, machine: Machine, memory: Any, lesson: Lesson) -> Sequence[TouchedBox]:
+        """Store what a memory has learnt since it was loaded, and the lesson's changes; the boxes among it."""
+
+    def fields_learnt(self, machine: Machine, memory: Any) -> dict[str, Any]:
+        """Fields of the machine's row as the memory leaves them, to be saved with the lesson."""
+        return {}
+
+    def lesson_give(
+        self, machine: Machine, memory: Any, kind: LessonKind, tally: Tally = NOTHING, **cause: Any
+    ) -> Sequence[TouchedBox]:
+        """Write the machine's next lesson: what its memory has learnt, as :meth:`store`. The one road to the ledger.
+
+        Call inside a transaction that holds the machine's lock since the memory was loaded.
+
+        Args:
+            machine: the machine; its row is saved.
+            memory: its memory, loaded under this lock and taught since.
+            kind: what taught it.
+            tally: the games that it was taught by, for its totals.
+            **cause: the ``match`` or the ``run``.
+        """
+        for field, value in self.fields_learnt(machine, memory).items():
+            setattr(machine, field, value)
+        lesson = lesson_open(machine, kind, tally=(tally.wins, tally.draws, tally.losses), **cause)
+        return self.store(machine, memory, lesson)
+
+    # Training
+
+    def n_first_games(self, machine: Machine) -> int:
+        """How many games to begin a training with, before it is known how long they take."""
+        return 50
+
+    def is_sampled(self, machine: Machine) -> bool:
+        """Whether its strength is a sample, which takes its time, and not a sum."""
+        return True
+
+    def n_points(self, n_games: int) -> int:
+        """How many points, its start apart, the curve of so many games has at most where its strength is a sample."""
+        return 12
+
+    def partner_require(self, machine: Machine, other: Machine) -> None:
+        """Refuse a machine of the same game to train against.
+
+        Raises:
+            TrainingRefusedError, MachineWrongSideError.
+        """
+        if other.rule.kind != self.slug:
+            raise TrainingRefusedError(f"opponent: {other.name} is a machine of another kind.")
+        if machine.side is not None and other.side == machine.side:
+            raise MachineWrongSideError(f"{other.name} plays the same side as {machine.name}.")
+
+    def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
+        """Those machines that :meth:`partner_require` does not refuse."""
+        same = among.filter(game=machine.game, rule_json__kind=self.slug)
+        return same.filter(side=None if machine.side is None else 1 - machine.side)
+
+    # Strength
+
+    against: ClassVar[tuple[str, ...]] = ("random",)
+    """Whom its strength is a sample against: slugs of fixed opponents, hyphens as underscores."""
+    n_sample: ClassVar[int] = 100
+    """How many games that sample is of, against each."""
+    off_by: ClassVar[str] = "a tenth"
+    """How far such a sample may be off."""
+
+    def measured_against(self, machine: Machine) -> Sequence[str]:
+        """The keys of its :meth:`strength`, in the order of the page."""
+        return self.against
+
+    @abstractmethod
+    def measured(self, memory: Any, rng: RandomSource) -> Strength:
+        """Win, draw and loss of a memory: exact, or a sample taken from ``rng``."""
+
+    @abstractmethod
+    def strength(self, machine: Machine) -> Strength:
+        """The same of a machine as it stands, or as it was when last measured: for a page, which cannot wait."""
+
+    # Files and paper
+
+    @staticmethod
+    @abstractmethod
+    def read(file: dict[str, Any], game: Game[Any, Any], rule: Any, head: dict[str, Any], any_size: bool) -> Document:
+        """What a native file holds beyond its head, and with it the whole.
+
+        Args:
+            file: all of its fields, nothing about them known but the head.
+            game: its game.
+            rule: its rule, one of this kind.
+            head: name, description, preset, learns.
+            any_size: whether it may be larger than files of accounts.
+
+        Raises:
+            ExchangeError: something is wrong; the place is named.
+        """
+
+    @abstractmethod
+    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+        """The machine as a file of a format.
+
+        Raises:
+            ExchangeError: it does not fit into one.
+        """
+
+    @abstractmethod
+    def fields_read(self, data: Any) -> dict[str, Any]:
+        """Fields of the row of a machine that comes from a file, as far as they differ from kind to kind."""
+
+    @abstractmethod
+    def restore(self, machine: Machine, data: Any) -> None:
+        """Store the memory that a file holds as that of a machine that has none yet; its ledger begins with it."""
+
+    def import_notes(self, machine: Machine, data: Any, rule_name: str, choose: str) -> list[str]:
+        """What to tell whoever has brought this machine in, a sentence each.
+
+        ``rule_name`` is what its rule is called; ``choose`` ends "bring the file in again and …".
+        """
+        return [f"It goes on under the rule in the file: {rule_name}. For another, make a new machine."]
+
+    def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
+        """Its boxes on paper, as PDF.
+
+        Raises:
+            PrintRefusedError: it has none, or they do not fit.
+        """
+        raise PrintRefusedError(f"{machine.name} has no boxes to print: it keeps {self.rule.keeps}.")
+
+    @abstractmethod
+    def holds(self, machine: Machine) -> str:
+        """What it holds, counted: "304 boxes"."""
+
+    # Live matches
+
+    @abstractmethod
+    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """What the machine in this seat plays. The memo of the choice is what :meth:`remember` gets.
+
+        Without the machine's lock: whoever writes takes those of the seat's match (``storage.locks``).
+        """
+
+    @abstractmethod
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Any:
+        """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
+
+    @abstractmethod
+    def remember(self, seat: Seat, machine: Machine, memo: Any) -> None:
+        """Store how a move of the seat came about, at ply ``seat.match.n_plies``. Without the machine's lock."""
+
+    @abstractmethod
+    def taught(
+        self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
+    ) -> tuple[AnyMemory, Tally]:
+        """The machine's memory after a match in which it had these seats, and how these ended; nothing is stored."""
+
+    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+        """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
+        return None
+
+    # Pages
+
+    @abstractmethod
+    def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
+        """A rule in words, field by field that matters, as (label, sentence)."""
+
+    def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
+        """The page of a machine; ``shared`` is what every such page has (``views.machines.machine_page``)."""
+        preset, layout, strength = self.presets.get(machine.preset), machine.game_rules.layout, self.strength(machine)
+        sides = [Side(machine.side).other] if machine.side is not None else list(Side)
+        own = {
+            "machine": {
+                **machine_brief(machine),
+                "side_name": machine.get_side_display(),
+                "description": machine.description,
+                "owner_name": machine.owner.get_username() if machine.owner else "",
+                "keeps": self.rule.keeps,
+                "holds": self.holds(machine),
+                "rule_name": preset.name if preset else "a rule of its own",
+                "rule_source": preset.source if preset else "",
+                "rule_sentences": self.rule_sentences(machine.rule),
+            },
+            "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
+            "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
+        }
+        return Page("learning/machine_plain.html", {**shared, **own})
+
+    def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
+        """What it makes of a position, whoever is to move: every action with its value.
+
+        Raises:
+            BoxNotFoundError: the text is no position, or the machine keeps no values.
+        """
+        raise BoxNotFoundError(f"{machine.name} keeps {self.rule.keeps}, and no values.")
+
+    def admin_list(self, machine: Machine) -> tuple[str, str]:
+        """Where the staff sees what it holds: the model of the list and its query."""
+        return "value", f"machine={machine.pk}"
+
+    # The form that makes one
+
+    def rule_to_form(self, rule: Any) -> dict[str, Any]:
+        """The values of the rule's form fields."""
+        return {field.name: getattr(rule, field.name) for field in fields(rule)}
+
+    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
+        """What the form fields of its rule say, as the fields of its rule in JSON.
+
+        Raises:
+            RuleError: one cannot be read.
+        """
+        return values
+
+    # Tournaments
+
+    @abstractmethod
+    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+        """Fields of an entry (``TournamentEntry``) that hold the machine as it is now. Its lock is held."""
+
+    @abstractmethod
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        """The machine as it was when the tournament of this game began.
+
+        Raises:
+            EntryGoneError: what it knew then is no more.
+        """
+
+    def entrant_require(self, entry: TournamentEntry) -> None:
+        """Refuse to count the games of an entry of which something was lost while they were played.
+
+        Raises:
+            EntryGoneError.
+        """

@@ -1,0 +1,81 @@
+"""A machine with boxes as a file and on paper, and what to tell whoever has brought one in."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from learning.core.exchange.document import BoxData, MachineData, boxes_sorted
+from learning.core.machines.presets import PRESETS
+from learning.core.printing.errors import PrintingError
+from learning.core.printing.sheets import PrintOptions, sheets_pdf
+from learning.exceptions import PrintRefusedError
+from learning.models import Machine
+from learning.selectors.boxes import machine_stopped
+
+
+def machine_data(machine: Machine) -> MachineData:
+    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
+    rows = list(
+        machine.boxes.order_by("ply", "position").values_list(
+            "position", "beads", "visits", *(f"machine__{name}" for name in head)
+        )
+    )
+    wins, draws, losses, removed, learns = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return MachineData(
+        game=machine.game_rules,
+        side=machine.cabinet.side,
+        rule=machine.box_rule,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        removed=removed,
+        boxes=boxes_sorted(machine.game_rules, (BoxData(row[0], tuple(row[1]), tuple(row[2])) for row in rows)),
+    )
+
+
+def import_notes(machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
+    """Its rule and how to have another, beads that could not be taken, and whether it has stopped playing."""
+    notes = [_rule_note(data, rule_name, choose)]
+    reading = data.reading
+    if reading is not None and reading.beads_set_aside:
+        beads = f"{reading.beads_set_aside:,} bead{'' if reading.beads_set_aside == 1 else 's'}"
+        boxes = f"{reading.boxes_set_aside:,} box{'' if reading.boxes_set_aside == 1 else 'es'}"
+        notes.append(f"Set aside: {beads} in {boxes}, on squares that are taken. {reading.why_set_aside}.")
+    stopped = machine_stopped(machine)
+    return [*notes, stopped] if stopped else notes
+
+
+def _rule_note(data: MachineData, rule_name: str, choose: str) -> str:
+    reading = data.reading
+    if reading is None:
+        return (
+            f"It goes on under the rule in the file: {rule_name}. "
+            f"For another, take it away as a table (CSV), bring that in and {choose}."
+        )
+    another = f"For another, bring the file in again and {choose}."
+    if reading.is_chosen:
+        return f"It goes on under the rule that was asked for: {rule_name}. {another}"
+    if reading.stretched:
+        usual = PRESETS[reading.stretched]
+        taken = f"{usual.name} ({usual.slug}), changed so that it holds every box of the file"
+    else:
+        taken = rule_name
+    return f"The file names no rule, so it goes on under the usual one of such files: {taken}. {another}"
+
+
+def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
+    """The machine's box fronts and the table of its beads, as PDF.
+
+    Raises:
+        PrintRefusedError: they do not fit on this paper, or the machine has no box.
+    """
+    boxes = list(machine.boxes.values_list("position", "beads"))
+    try:
+        return sheets_pdf(machine.cabinet, machine.name, boxes, options)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None

@@ -1,0 +1,219 @@
+"""What the site asks of a machine with boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from games.models import Match, Seat
+from games.players import Choice
+from games.rules.base import Game, Outcome, Side
+from learning import events
+from learning.core.exchange.document import MachineData
+from learning.core.exchange.native import boxes_machine
+from learning.core.exchange.registry import Format
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
+from learning.core.machines.rule import BoxRule, OpenBoxes, RuleError
+from learning.core.printing.sheets import PrintOptions
+from learning.core.training.contest import ContestPlayer, FrozenBoxes
+from learning.core.training.episodes import Tally
+from learning.core.training.memory import Memory, TouchedBox
+from learning.core.training.open_memory import OpenMemory
+from learning.core.training.tables import boxes_compile
+from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRefusedError
+from learning.kinds.base import FIRST_CHUNK_GAMES, Kind, Page
+from learning.kinds.boxes import files, live, page
+from learning.kinds.boxes.words import GROUPS, WORDS, sentences
+from learning.models import Box, Lesson, LessonKind, Machine, TournamentEntry
+from learning.selectors.boxes import box_state
+from learning.selectors.matches import match_insight
+from learning.selectors.strength import (
+    CURVE_AGAINST,
+    SAMPLE_GAMES,
+    Strength,
+    strength_exact,
+    strength_kept,
+    strength_sampled,
+)
+from learning.storage import boxes as storage
+
+
+class BoxKind(Kind):
+    """Machines that keep beads in boxes, and play one side for good."""
+
+    rule = BoxRule
+    presets = PRESETS
+    words = WORDS
+    groups = GROUPS
+    noun = "boxes"
+    see = "See its boxes"
+    why = "why"
+    tells = "boxes"
+    against = ("random", "win_block")
+    n_sample = SAMPLE_GAMES
+
+    def usual_preset(self, game: Game[Any, Any], side: Side | None) -> str:
+        if side is None:
+            raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
+        return DEFAULT_PRESETS[side]
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        role = "" if side is None else game.layout.roles[side]
+        return f"{PRESETS[preset].name if preset else game.name} {role}"
+
+    def suited(self, game: Game[Any, Any], rule: BoxRule) -> BoxRule:
+        """Where boxes cannot be laid out in advance, they are opened when met. The play is the same."""
+        return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+
+    def rule_require(self, game: Game[Any, Any], rule: BoxRule) -> None:
+        if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+            raise GameTooLargeError(
+                f"open_boxes: {game.name} has too many positions to lay out a box for each."
+                " They can be opened when met."
+            )
+
+    def lay_out(self, machine: Machine) -> None:
+        if machine.box_rule.open_boxes is OpenBoxes.IN_ADVANCE:
+            storage.boxes_lay_out(machine, Memory.fresh(storage.table_of(machine)))
+
+    def copy(self, original: Machine, copy: Machine) -> None:
+        storage.boxes_copy(original, copy)
+
+    def forget(self, machine: Machine) -> None:
+        storage.boxes_forget(machine)
+
+    def reset(self, machine: Machine) -> None:
+        storage.boxes_reset(machine)
+
+    def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
+        return storage.boxes_load(machine)
+
+    def store(self, machine: Machine, memory: Memory | OpenMemory, lesson: Lesson) -> Sequence[TouchedBox]:
+        touched = memory.touched()
+        storage.boxes_store(machine, touched, lesson)
+        return touched
+
+    def fields_learnt(self, machine: Machine, memory: Memory | OpenMemory) -> dict[str, Any]:
+        return {"n_removed": memory.n_removed}
+
+    def n_first_games(self, machine: Machine) -> int:
+        """The readable loop, where that has to play, gets a thousandth: it is so much slower."""
+        return FIRST_CHUNK_GAMES if machine.game_rules.enumerable else 50
+
+    def is_sampled(self, machine: Machine) -> bool:
+        return not machine.game_rules.enumerable
+
+    def partner_require(self, machine: Machine, other: Machine) -> None:
+        super().partner_require(machine, other)
+        if other.box_rule.reduce_symmetry != machine.box_rule.reduce_symmetry:
+            raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
+
+    def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
+        """The same game, the other side, the same sight of boards."""
+        sight, side = machine.box_rule.reduce_symmetry, machine.cabinet.side.other
+        return among.filter(game=machine.game, side=side, rule_json__reduce_symmetry=sight)
+
+    def measured_against(self, machine: Machine) -> Sequence[str]:
+        """Where strength is exact those who can be summed over; a game too large for that has no perfect player."""
+        return self.against if self.is_sampled(machine) else [slug for slug in CURVE_AGAINST if slug != "medium"]
+
+    def measured(self, memory: Memory | OpenMemory, rng: RandomSource) -> Strength:
+        return strength_exact(memory) if isinstance(memory, Memory) else strength_sampled(memory, rng)
+
+    def strength(self, machine: Machine) -> Strength:
+        return strength_kept(machine, lambda: self.measured(self.load(machine), RandomSource(machine.n_lessons)))
+
+    @staticmethod
+    def read(
+        file: dict[str, Any], game: Game[Any, Any], rule: BoxRule, head: dict[str, Any], any_size: bool
+    ) -> MachineData:
+        return boxes_machine(file, game, rule, head, any_size)
+
+    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+        return form.dump(files.machine_data(machine))
+
+    def fields_read(self, data: MachineData) -> dict[str, Any]:
+        return {"side": data.side, "n_removed": data.removed}
+
+    def restore(self, machine: Machine, data: MachineData) -> None:
+        storage.boxes_restore(machine, ((box.position, box.beads, box.visits) for box in data.boxes))
+
+    def import_notes(self, machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
+        return files.import_notes(machine, data, rule_name, choose)
+
+    def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
+        return files.machine_sheets(machine, options)
+
+    def holds(self, machine: Machine) -> str:
+        return f"{machine.boxes.count():,} boxes"
+
+    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        return live.choose(seat, machine, position, rng, self._refill(seat))
+
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> live.Drawn | None:
+        return live.follow(seat, machine, position, move, self._refill(seat))
+
+    def _refill(self, seat: Seat) -> live.Refill:
+        def refill(machine: Machine, memory: OpenMemory) -> None:
+            touched = self.lesson_give(machine, memory, LessonKind.REFILL, match=seat.match)
+            boxes = [box_state(box.position, box.beads, box.visits) for box in touched]
+            transaction.on_commit(lambda: events.boxes_changed(machine, boxes))
+
+        return refill
+
+    def remember(self, seat: Seat, machine: Machine, memo: live.Drawn) -> None:
+        live.remember(seat, memo)
+        if memo.draw.slot is not None:
+            drawn = {"position": memo.box.position, "slot": memo.draw.slot}
+            transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
+
+    def taught(
+        self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
+    ) -> tuple[OpenMemory, Tally]:
+        (seat,) = seats
+        memory, result = live.taught(machine, seat, outcome)
+        tally = Tally()
+        tally.add(result)
+        return memory, tally
+
+    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+        return match_insight(match, seats)
+
+    def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
+        return Page("learning/machine.html", {**shared, **page.context(machine, self.strength(machine))})
+
+    def admin_list(self, machine: Machine) -> tuple[str, str]:
+        return "box", f"machine__id__exact={machine.pk}"
+
+    def rule_to_form(self, rule: BoxRule) -> dict[str, Any]:
+        return {**super().rule_to_form(rule), "initial": ", ".join(map(str, rule.initial))}
+
+    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
+        try:
+            initial = [int(number) for number in values["initial"].replace(",", " ").split()]
+        except ValueError:
+            problem = "write whole numbers with commas between them, such as 4, 3, 2, 1"
+            raise RuleError("initial", problem) from None
+        counts = {name: values[name] or 0 for name in ("win", "draw", "loss", "floor")}
+        return {**values, "initial": initial, **counts}
+
+    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+        beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
+        return {"side": machine.side, "beads": beads}
+
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        assert entry.side is not None
+        assert entry.beads is not None
+        boxes = boxes_compile(game, Side(entry.side), BoxRule.from_json(entry.rule))
+        rows = ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items())
+        memory = Memory.load(boxes, rows)
+        return ContestPlayer(memory, FrozenBoxes(memory))

@@ -1,0 +1,123 @@
+"""A machine with boxes in a live match: opens a box, draws a bead, and learns from the draws when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from games.models import Seat
+from games.players import Choice
+from games.rules.base import Outcome
+from games.selectors import RESIGNATION
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
+from learning.core.training.open_memory import OpenMemory
+from learning.models import Box, Draw, Machine, MachineSeat
+from learning.storage.boxes import box_open
+from learning.storage.locks import machines_locked
+
+Refill = Callable[[Machine, OpenMemory], None]
+"""Stores what a refill did, under the machine's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is remembered of a move: the box that was opened, and the draw."""
+
+    box: Box
+    draw: BeadDraw
+
+
+def choose(seat: Seat, machine: Machine, position: Any, rng: RandomSource, refill: Refill) -> Choice:
+    """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
+    opened = _open(seat, machine, position)
+    if opened is None:  # deleted in the middle of the match: there is nobody left to move
+        return Choice(None)
+    machine, player, box = opened
+    move, draw = player.choose(position, rng)
+    return Choice(move, memo=_drawn(seat, machine, box, draw, refill))
+
+
+def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refill) -> Drawn | None:
+    """The draw that a person's move stands for."""
+    opened = _open(seat, machine, position)
+    if opened is None:
+        return None
+    machine, player, box = opened
+    return _drawn(seat, machine, box, player.follow(position, move), refill)
+
+
+def remember(seat: Seat, drawn: Drawn) -> None:
+    """Store the draw."""
+    Draw.objects.create(
+        machine_id=drawn.box.machine_id,
+        seat=seat,
+        ply=seat.match.n_plies,
+        box=drawn.box,
+        slot=drawn.draw.slot,
+        beads=list(drawn.draw.beads),
+        refilled=drawn.draw.refilled,
+    )
+
+
+def taught(machine: Machine, seat: Seat, outcome: Outcome) -> tuple[OpenMemory, Result]:
+    """The boxes that a machine opened in its seat, after it has learnt from how the match ended for it."""
+    drawn = list(Draw.objects.filter(seat=seat).select_related("box").order_by("ply"))
+    led = [draw for draw in drawn if draw.slot is not None]
+    result = Result.of(outcome, machine.cabinet.side)
+    rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
+    if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
+        # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
+        rule, resigned = replace(rule, punish_previous_on_resign=False), True
+    boxes = {draw.box.position: (draw.box.beads, draw.box.visits) for draw in led}
+    memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, machine.n_removed)
+    draws = [(draw.ply, BeadDraw(draw.box.position, tuple(draw.beads), draw.slot)) for draw in led]
+    memory.teach(draws, result, resigned=resigned)
+    return memory, result
+
+
+def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, Box | None] | None:
+    """The machine, ready to look at the position, and the box that it opens there (``None``: none).
+
+    ``None`` if the machine is gone.
+    """
+    player = BoxMachine(machine.game_rules, machine.cabinet.side, machine.box_rule, learns=machine.learns)
+    if not player.cabinet.has_box(position):
+        return machine, player, None
+    key = machine.game_rules.encode(player.cabinet.box_position(position))
+    box = Box.objects.filter(machine=machine, position=key).first()
+    if box is None or (machine.learns and not any(box.beads)):
+        locked = _locked(seat)
+        if locked is None:
+            return None
+        machine = locked
+        player.learns = machine.learns
+        box = box_open(machine, player.cabinet, key, list(player.open_box(position)))
+    player.boxes[key] = list(box.beads)
+    return machine, player, box
+
+
+def _locked(seat: Seat) -> Machine | None:
+    """The seat's machine, locked; ``None`` if it has been deleted since it was read.
+
+    The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
+    they would not be in ascending order, and two matches could wait for each other.
+    """
+    sitting = dict(MachineSeat.objects.filter(seat__match=seat.match_id).values_list("seat_id", "machine_id"))
+    return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
+
+
+def _drawn(seat: Seat, machine: Machine, box: Box | None, draw: BeadDraw | None, refill: Refill) -> Drawn | None:
+    """What is to be remembered of a draw; what it did to an empty box is stored. That took us to the machine's lock."""
+    if draw is None or box is None:
+        return None
+    if draw.refilled and machine.learns:
+        boxes = {box.position: (box.beads, box.visits)}
+        memory = OpenMemory.load(
+            machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
+        )
+        memory.refilled(draw, seat.match.n_plies)
+        box.beads = list(draw.beads)
+        refill(machine, memory)
+    return Drawn(box, draw)

@@ -1,0 +1,125 @@
+"""Kinds of machine whose memory is a table: a number for each key, with a ledger of every change.
+
+The rows are those of ``Value`` and ``ValueChange``, whatever the keys stand for, so such a kind needs no table of its
+own. In live matches what it chose is a ``Decision``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from learning.core.exchange import native
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import Format
+from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.core.machines.rule import RuleError
+from learning.core.training.any_memory import AnyMemory
+from learning.core.training.memory import TouchedBox, TouchedValue
+from learning.exceptions import EntryGoneError
+from learning.kinds.base import Kind
+from learning.models import Lesson, Machine, TournamentEntry
+from learning.selectors.strength import Strength, strength_measured_last
+from learning.storage import values as storage
+
+
+class TableMemory(AnyMemory, Protocol):
+    """A memory of such a machine."""
+
+    @property
+    def epsilon(self) -> float:
+        """The chance that it tries anything, as it has become; 0 if it never does."""
+
+    @property
+    def n_new(self) -> int:
+        """How many entries were added."""
+
+    def touched(self) -> list[TouchedValue]:
+        """The entries that have changed, in the order in which their changes are to stand in the ledger."""
+
+
+class Entries(Kind):
+    """What such kinds have in common. Each has its rule, its memory, and how it plays."""
+
+    noun = "values"
+    either_side = True
+    grows = True
+
+    def copy(self, original: Machine, copy: Machine) -> None:
+        storage.values_copy(original, copy)
+
+    def forget(self, machine: Machine) -> None:
+        storage.values_forget(machine)
+
+    @abstractmethod
+    def load(self, machine: Machine, most: int | None = None) -> TableMemory:
+        """The memory, none of it read yet."""
+
+    def store(self, machine: Machine, memory: TableMemory, lesson: Lesson) -> Sequence[TouchedBox]:
+        storage.values_store(machine, memory.touched(), lesson)
+        return ()
+
+    def fields_learnt(self, machine: Machine, memory: TableMemory) -> dict[str, Any]:
+        return {"epsilon": memory.epsilon, "n_values": machine.n_values + memory.n_new}
+
+    def strength(self, machine: Machine) -> Strength:
+        return strength_measured_last(machine)
+
+    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+        if form.slug != "native":
+            problem = f"{form.name} holds boxes, and {machine.name} keeps values; native holds them"
+            raise ExchangeError("format", problem)
+        return native.dump_values(values_data(machine, any_size=any_size))
+
+    def fields_read(self, data: ValuesData) -> dict[str, Any]:
+        return {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}
+
+    def restore(self, machine: Machine, data: ValuesData) -> None:
+        storage.values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
+
+    def holds(self, machine: Machine) -> str:
+        return f"{machine.values.count():,} values"
+
+    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
+        if empty := [name for name, value in values.items() if value is None]:
+            raise RuleError(empty[0], "Please fill this in.")
+        return values
+
+    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+        """Values can be a million, so they are not copied: what they were is read from the ledger."""
+        return {"epsilon": machine.epsilon, "n_lessons": machine.n_lessons}
+
+    def entrant_require(self, entry: TournamentEntry) -> None:
+        assert entry.n_lessons is not None
+        if entry.machine_id is None or not storage.values_go_back_to(entry.machine_id, entry.n_lessons):
+            raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")
+
+
+def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
+    """Everything such a machine is, at one moment: values and totals come from one query.
+
+    Raises:
+        ExchangeError: it has more values than a file that anybody can bring in holds, and not ``any_size`` will do.
+    """
+    head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
+    found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
+    rows = list(found if any_size else found[: MAX_VALUES + 1])
+    if len(rows) > MAX_VALUES and not any_size:
+        raise ExchangeError(
+            "values", f"{machine.name} has {machine.values.count():,}, and a file holds {MAX_VALUES:,} at most"
+        )
+    wins, draws, losses, learns, epsilon = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return ValuesData(
+        game=machine.game_rules,
+        rule=machine.rule,
+        epsilon=epsilon,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        values=tuple(sorted((ValueData(*row[:3]) for row in rows), key=lambda one: one.key)),
+    )

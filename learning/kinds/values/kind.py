@@ -1,0 +1,106 @@
+"""What the site asks of a machine that keeps values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from games.models import Match, Seat
+from games.players import Choice
+from games.rules.base import Game, Outcome, Side
+from learning.core.exchange import native
+from learning.core.exchange.values import ValuesData
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import Q_PRESETS
+from learning.core.machines.q_learning import Chosen, QRule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.contest import ContestPlayer
+from learning.core.training.episodes import Tally
+from learning.core.training.q_contest import FrozenValues
+from learning.core.training.q_episodes import QMemory
+from learning.kinds.base import Page
+from learning.kinds.entries import Entries
+from learning.kinds.values import live, page
+from learning.kinds.values.words import GROUPS, WORDS, sentences
+from learning.models import Machine, TournamentEntry
+from learning.selectors.strength import Strength
+from learning.selectors.values import position_values, values_insight
+from learning.storage import values as storage
+
+GAMES_PER_POINT = 100
+"""A point of the curve takes as long as so many games, so a short run has fewer; 3 at least."""
+
+
+class ValueKind(Entries):
+    """Machines that keep a value for every move they have tried, and play either side."""
+
+    rule = QRule
+    presets = Q_PRESETS
+    words = WORDS
+    groups = GROUPS
+    why = "values"
+    tells = "values"
+    player = "machine-q"
+    against = ("random", "medium")
+    """Random play is what the engine's level ``easy`` plays, too."""
+    n_sample = 50
+    """Its games are long: a second for each opponent, or less."""
+    off_by = "a seventh"
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        return f"{game.name} Q"
+
+    def fields_new(self, rule: QRule) -> dict[str, Any]:
+        return {"epsilon": rule.epsilon}
+
+    def load(self, machine: Machine, most: int | None = None) -> QMemory:
+        return storage.values_memory(machine, most)
+
+    def n_first_games(self, machine: Machine) -> int:
+        return 2
+
+    def n_points(self, n_games: int) -> int:
+        return min(super().n_points(n_games), max(3, n_games // GAMES_PER_POINT))
+
+    def measured(self, memory: QMemory, rng: RandomSource) -> Strength:
+        return {slug: asdict(memory.sample(OPPONENTS[slug], self.n_sample, rng)) for slug in self.against}
+
+    @staticmethod
+    def read(
+        file: dict[str, Any], game: Game[Any, Any], rule: QRule, head: dict[str, Any], any_size: bool
+    ) -> ValuesData:
+        return native.values_machine(file, game, rule, head, any_size)
+
+    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        return live.choose(machine, position, rng)
+
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Chosen:
+        return storage.values_learner(machine).follow(position, move)
+
+    def remember(self, seat: Seat, machine: Machine, memo: Chosen) -> None:
+        live.remember(seat, machine, memo)
+
+    def taught(self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome) -> tuple[QMemory, Tally]:
+        memory = self.load(machine, storage.values_most(machine))
+        return memory, live.teach(match, memory, seats, outcome)
+
+    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+        return values_insight(match, seats)
+
+    def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
+        return Page("learning/machine_values.html", {**shared, **page.context(machine, self.strength(machine))})
+
+    def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
+        return position_values(machine, text)
+
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        self.entrant_require(entry)
+        assert entry.machine_id is not None
+        assert entry.epsilon is not None
+        assert entry.n_lessons is not None
+        values = storage.values_fetch_at(entry.machine_id, entry.n_lessons)
+        return ContestPlayer(None, FrozenValues(QRule.from_json(entry.rule or {}), entry.epsilon, values))

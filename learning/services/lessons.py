@@ -1,0 +1,99 @@
+"""Machines in live matches: they sit down, move, and learn when one ends.
+
+The players (``learning.players``) ask these; what differs from kind to kind is the kind's. Everything here is called
+inside the transaction that writes the match, which holds the room's lock.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from games.models import Match, Seat
+from games.players import Choice
+from games.rules.base import Outcome
+from learning import events
+from learning.core.kernels.random_source import RandomSource
+from learning.exceptions import MachineNotFoundError
+from learning.kinds.registry import kind_of
+from learning.models import LessonKind, Machine, MachineSeat
+from learning.selectors.boxes import box_state
+from learning.selectors.machines import machine_in
+from learning.services.machines import room_copy
+from learning.storage.locks import machine_hold, machines_locked
+
+
+def ply_random(seat: Seat) -> RandomSource:
+    """The random source of the ply that is about to be played: the match's seed and the ply decide."""
+    return RandomSource(seat.match.seed, seat.match.n_plies)
+
+
+def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -> None:
+    """Seat a machine, or the room's copy of it, made for this account or guest if it is not there yet.
+
+    Where a person has taken the seat over they keep it.
+
+    Raises:
+        MachineNotFoundError, ValueQuotaError.
+    """
+    room = seat.match.room
+    if not machine_hold(machine):
+        raise MachineNotFoundError(f"{machine.name} has just been deleted.")
+    if room.fresh:
+        copies = Machine.objects.filter(room=room, copied_from=machine)
+        machine = copies.first() or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest)
+    player = kind_of(machine).player
+    if seat.is_human:
+        seat.takes_over = player
+    else:
+        seat.player, seat.name = player, machine.name
+    seat.save(update_fields=["player", "takes_over", "name"])
+    MachineSeat.objects.create(seat=seat, machine=machine)
+
+
+def machine_choose(*, seat: Seat, position: Any) -> Choice:
+    """What the machine in this seat plays; a resignation if it was deleted in the middle of the match."""
+    machine = _sitting(seat)
+    return Choice(None) if machine is None else kind_of(machine).choose(seat, machine, position, ply_random(seat))
+
+
+def machine_follow(*, seat: Seat, position: Any, move: Any) -> None:
+    """Store a move of a person in the machine's seat as if it had made it."""
+    machine = _sitting(seat)
+    if machine is None:
+        return
+    memo = kind_of(machine).follow(seat, machine, position, move)
+    if memo is not None:
+        kind_of(machine).remember(seat, machine, memo)
+
+
+def choice_store(*, seat: Seat, choice: Choice) -> None:
+    """Store how the machine in this seat came to its choice."""
+    machine = machine_in(seat)
+    if machine is not None and choice.memo is not None:
+        kind_of(machine).remember(seat, machine, choice.memo)
+
+
+def match_teach(*, match: Match, outcome: Outcome, player: str) -> None:
+    """Let every machine of a player learn from a match that is over, once: in order of their ids, all locked before."""
+    seats = list(MachineSeat.objects.filter(seat__match=match).select_related("seat").order_by("seat__side"))
+    for machine in machines_locked({one.machine_id for one in seats}).values():
+        kind = kind_of(machine)
+        if not machine.learns or kind.player != player:
+            continue
+        own = [one.seat for one in seats if one.machine_id == machine.pk]
+        memory, tally = kind.taught(match, machine, own, outcome)
+        touched = {box.position: box for box in kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)}
+        boxes = [box_state(box.position, box.beads, box.visits) for box in touched.values()]
+        transaction.on_commit(partial(events.boxes_changed, machine, boxes))
+    for seat in match.seats.all():  # what was read of who sits there is older than the lesson
+        seat.occupant = None
+
+
+def _sitting(seat: Seat) -> Machine | None:
+    """The machine in this seat, which nobody deletes before its move is stored; ``None`` if it is gone."""
+    machine = machine_in(seat)
+    return machine if machine is not None and machine_hold(machine) else None
