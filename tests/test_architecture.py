@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kind_questions import kind_questions
+
 ROOT = Path(__file__).resolve().parent.parent
 NOT_OURS = {".venv", "node_modules"}
 TOP_LEVEL = {
@@ -84,6 +86,11 @@ def test_how_long_a_test_waits_is_decided_in_one_place() -> None:
     ]
     assert Path("tests/waiting.py") in tests
     assert {str(path) for path in tests if limit.search((ROOT / path).read_text())} == set()
+
+
+def test_nobody_but_the_kinds_asks_for_the_kind_of_a_machine() -> None:
+    """docs/adding-a-machine.md promises it: they ask what it can do."""
+    assert list(kind_questions()) == []
 
 
 def test_files_are_named_after_what_is_in_them() -> None:

@@ -1,0 +1,217 @@
+"""A third kind of machine, as somebody else would write one: it always plays the move that last won.
+
+On a board on which none has, it plays anything. It keeps 1 for a move that last won there, and 0 for one that won
+before it or has lost since; it plays either side of any game that can be listed. Nothing outside this module knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from games.players import Choice
+from games.rules.base import Game, Side
+from learning.core.exchange import json_text
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.native import totals_read
+from learning.core.exchange.values import ValueData, ValuesData
+from learning.core.machines.box_machine import Result
+from learning.core.machines.presets import Preset
+from learning.core.machines.q_learning import Values
+from learning.core.machines.rule import RuleError
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.contest import ContestPlayer
+from learning.core.training.episodes import Tally
+from learning.core.training.memory import TouchedValue
+from learning.core.training.play import game_played
+from learning.core.training.sampled import sample
+from learning.kinds.base import RuleGroup, Words
+from learning.kinds.entries import Entries
+from learning.models import Decision
+from learning.storage.values import values_fetch, values_fetch_at
+
+
+@dataclass(frozen=True, slots=True)
+class LastWonRule:
+    kind: ClassVar[str] = "last-won"
+    keeps: ClassVar[str] = "the move that last won, for every board"
+    has_boxes: ClassVar[bool] = False
+
+    forgives: bool = False
+    """Whether a move that has lost may still be the one that last won."""
+
+    @classmethod
+    def fits(cls, game):
+        return game.enumerable and game.takes_boxes
+
+    def to_json(self):
+        return {"kind": self.kind, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data):
+        if odd := data.keys() - {"kind", "forgives"}:
+            raise RuleError(min(odd), "is not a field of such a rule")
+        return cls(forgives=bool(data.get("forgives", False)))
+
+
+@dataclass
+class LastWon:
+    """The machine itself, and what training and matches ask of its memory."""
+
+    game: Game[Any, Any]
+    rule: LastWonRule
+    values: Values
+    steps: list[TouchedValue] = field(default_factory=list)
+    epsilon: float = 0.0
+
+    @property
+    def n_new(self):
+        return self.values.n_new
+
+    @property
+    def n_left_out(self):
+        return self.values.n_left_out
+
+    def keys(self, position):
+        board = self.game.encode(position)
+        return [f"{self.game.format_move(move)}#{board}" for move in self.game.legal_moves(position)]
+
+    def choose(self, position, rng):
+        """The place of what it plays among the legal moves."""
+        keys = self.keys(position)
+        self.values.need(keys)
+        won = [index for index, key in enumerate(keys) if self.values[key] == 1]
+        return won[0] if won else rng.below(len(keys))
+
+    def mover(self, game, seen=None):
+        def move(position, rng):
+            index = self.choose(position, rng)
+            if seen is not None:
+                seen.append((None, position, index))
+            return game.legal_moves(position)[index]
+
+        return move
+
+    def teach(self, seen, result):
+        for ply, position, index in seen:
+            keys = self.keys(position)
+            self.values.need(keys)
+            if result is Result.WIN:
+                for other, key in enumerate(keys):
+                    if (self.values[key] == 1) != (other == index):
+                        self._set(key, float(other == index), ply)
+            elif result is Result.LOSS and not self.rule.forgives and self.values[keys[index]] == 1:
+                self._set(keys[index], 0.0, ply)
+
+    def _set(self, key, after, ply):
+        if self.values.admits(key):
+            self.steps.append(TouchedValue(key, self.values[key], after, 1, ply))
+            self.values[key] = after
+
+    def touched(self):
+        return self.steps
+
+    def train(self, opponent, n_games, rng):
+        return self._games(opponent, n_games, rng, learns=False)
+
+    def train_against(self, opponent, n_games, rng, *, opponent_learns):
+        return self._games(opponent, n_games, rng, learns=opponent_learns)
+
+    def _games(self, opponent, n_games, rng, *, learns):
+        tally = Tally()
+        for _ in range(n_games):
+            side, own, others = Side(rng.below(2)), [], []
+            other = opponent.mover(self.game, others) if learns else opponent.mover(self.game)
+            results = game_played(self.game, {side: self.mover(self.game, own), side.other: other}, rng)
+            self.teach(own, results[side])
+            if learns:
+                opponent.teach(others, results[side.other])
+            tally.add(results[side])
+        return tally
+
+    def sample(self, opponent, n_games, rng):
+        sides = iter(range(n_games))
+
+        def played():
+            side = Side(next(sides) % 2)
+            movers = {side: self.mover(self.game), side.other: opponent.mover(self.game)}
+            return game_played(self.game, movers, rng)[side]
+
+        return sample(played, n_games)
+
+
+class LastWonKind(Entries):
+    """What the site asks of it."""
+
+    rule = LastWonRule
+    presets: ClassVar = {
+        "last-won": Preset("last-won", "What last won", "The move that last won.", "a test", LastWonRule()),
+    }
+    words: ClassVar = {"forgives": Words("Forgive a loss", "A move that has lost is played again all the same.")}
+    groups = (RuleGroup("What a game changes", ("forgives",)),)
+    n_sample = 10
+
+    def usual_name(self, game, side, preset):
+        return f"{game.name}, last won"
+
+    def fields_new(self, rule):
+        return {"epsilon": 0.0}
+
+    def load(self, machine, most=None):
+        room = None if most is None else max(most - machine.n_values, 0)
+        return LastWon(machine.game_rules, machine.rule, Values(values_fetch(machine), room))
+
+    def measured(self, memory, rng):
+        return {slug: asdict(memory.sample(OPPONENTS[slug], self.n_sample, rng)) for slug in self.against}
+
+    @staticmethod
+    def read(file, game, rule, head, any_size):
+        found = []
+        for index, item in enumerate(json_text.items(json_text.need(file, "values"), "values")):
+            fields = json_text.members(item, f"values[{index}]")
+            if fields.get("value") not in (0, 1):
+                raise ExchangeError(f"values[{index}].value", "must be 0 or 1")
+            found.append(ValueData(fields["key"], fields["value"], fields["visits"]))
+        totals = totals_read(file, "wins", "draws", "losses")
+        return ValuesData(game=game, rule=rule, epsilon=0.0, values=tuple(found), **head, **totals)
+
+    def choose(self, seat, machine, position, rng):
+        memory = self.load(machine)
+        index = memory.choose(position, rng)
+        return Choice(machine.game_rules.legal_moves(position)[index], memo=(memory, position, index))
+
+    def follow(self, seat, machine, position, move):
+        return self.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
+
+    def remember(self, seat, machine, memo):
+        memory, position, index = memo
+        keys = memory.keys(position)
+        Decision.objects.create(
+            machine=machine,
+            seat=seat,
+            ply=seat.match.n_plies,
+            key=keys[index],
+            chosen=index,
+            values=[memory.values[key] for key in keys],
+            explored=False,
+            epsilon=0.0,
+        )
+
+    def taught(self, match, machine, seats: Sequence[Any], outcome):
+        memory, tally = self.load(machine), Tally()
+        for seat in seats:
+            result = Result.of(outcome, Side(seat.side))
+            decisions = Decision.objects.filter(seat=seat).order_by("ply")
+            boards = {one.ply: one.key.partition("#")[2] for one in decisions}
+            memory.teach([(one.ply, memory.game.decode(boards[one.ply]), one.chosen) for one in decisions], result)
+            tally.add(result)
+        return memory, tally
+
+    def rule_sentences(self, rule):
+        return [("Plays", "the move that last won, or anything")]
+
+    def entrant(self, entry, game):
+        self.entrant_require(entry)
+        values = Values(values_fetch_at(entry.machine_id, entry.n_lessons))
+        return ContestPlayer(None, LastWon(game, LastWonRule.from_json(entry.rule), values))

@@ -1,0 +1,274 @@
+"""A kind of machine that nobody outside its module knows goes through all that the site does with machines."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from games import services
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.exchange import native
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines import presets, registry
+from learning.core.machines.q_learning import Values
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.play import game_played
+from learning.exceptions import EntryGoneError, NoBoxesError, RuleRefusedError, TrainingRefusedError
+from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.registry import KINDS, kind_register
+from learning.models import Decision, JobStatus, Lesson, LessonKind, Machine, TournamentEntry, ValueChange
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.tournaments import tournament_view
+from learning.selectors.values import value_errors, values_miscounted
+from learning.services.machines import (
+    machine_copy,
+    machine_create,
+    machine_delete,
+    machine_import,
+    machine_reset,
+)
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import run_claim, run_execute
+from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
+from tests.learning.kinds.last_won import LastWon, LastWonKind, LastWonRule
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def third_kind() -> Iterator[None]:
+    kind = LastWonKind()
+    kind_register(kind)
+    yield
+    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, native.READERS):
+        del known[kind.slug]  # type: ignore[attr-defined]
+    for slug in kind.presets:
+        del presets.ALL_PRESETS[slug]
+
+
+@pytest.fixture
+def owner(client: Client) -> Any:
+    found = user()
+    client.force_login(found)
+    return found
+
+
+def last_won(**fields: Any) -> Machine:
+    return machine_create(game=NC, side=None, name="Toy", preset="last-won", **fields)
+
+
+def whole(*machines: Machine) -> None:
+    """The ledger of each machine says how it came by what it keeps."""
+    assert value_errors() == []
+    assert values_miscounted() == []
+    for one in machines:
+        one.refresh_from_db()
+        assert one.n_games == one.n_wins + one.n_draws + one.n_losses
+
+
+class TestMade:
+    def test_by_the_api_from_a_preset_or_a_rule(self) -> None:
+        api = api_with(user())
+        made = api.post("/api/machines", {"game": NC, "preset": "last-won"}, format="json").json()
+        assert (made["side"], made["name"]) == (None, "Noughts and crosses, last won")
+        rule = {"kind": "last-won", "forgives": True}
+        again = api.post("/api/machines", {"game": NC, "rule": rule, "name": "Mine"}, format="json").json()
+        assert (again["rule"], again["values"]) == (rule, 0)
+        refused = api.post("/api/machines", {"game": "romgon", "preset": "last-won"}, format="json")
+        assert refused.status_code == 400
+
+    def test_on_the_page_with_every_field_of_its_rule(self, client: Client, owner: Any) -> None:
+        page = client.get("/machines/new")
+        assert 'data-kind="last-won"' in page.content.decode()
+        form = {"game": NC, "name": "Toy", "preset": "last-won", "own_rule": "on", "forgives": "on", "side": "1"}
+        answer = client.post("/machines/new", form)
+        made = Machine.objects.get()
+        assert answer.headers["Location"] == made.get_absolute_url()
+        assert (made.rule, made.side) == (LastWonRule(forgives=True), None)
+
+    def test_what_usually_plays_a_game_stays_what_it_was(self) -> None:
+        assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961"
+
+    def test_it_plays_either_side_and_has_no_boxes(self) -> None:
+        with pytest.raises(RuleRefusedError):
+            machine_create(game=NC, side=Side.FIRST, name="M", preset="last-won")
+        with pytest.raises(NoBoxesError, match="the move that last won, for every board"):
+            last_won().cabinet  # noqa: B018
+
+
+class TestTrained:
+    def test_a_run_in_chunks_leaves_what_the_machine_learns_in_one_go(self) -> None:
+        learner = trained(last_won(), 300)
+        whole(learner)
+        assert learner.n_games == 300
+        assert learner.n_wins > learner.n_losses
+        assert learner.runs.get().curve.count() == 13
+        alone = LastWon(game_get(NC), LastWonRule(), Values())
+        alone.train(OPPONENTS["random"], 300, RandomSource(1))
+        assert dict(learner.values.values_list("key", "value")) == {one.key: one.after for one in alone.touched()}
+
+    def test_against_itself_and_against_none_of_another_kind(self) -> None:
+        learner, other = last_won(), machine()
+        run = training_run_start(
+            machine=learner.slug, stages=[Stage(learner.slug, 20, learns=True)], seed=1, enqueue=False
+        )
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        assert run_execute(claimed).status == JobStatus.FINISHED
+        whole(learner)
+        assert learner.n_games == 40
+        for one, opponent in ((learner, other), (other, learner)):
+            with pytest.raises(TrainingRefusedError):
+                training_run_start(machine=one.slug, stages=[Stage(opponent.slug, 1)], seed=1, enqueue=False)
+
+    def test_its_strength_is_that_of_its_last_point(self) -> None:
+        assert machine_strength(last_won()) == {}
+        assert machine_strength(trained(last_won(), 200))["random"]["games"] == LastWonKind.n_sample
+
+
+class TestPlayed:
+    def test_live_it_learns_from_the_match_that_ends(self) -> None:
+        learner = last_won()
+        seated = room("machine", machine=str(learner.pk))
+        state = play(seated, guest(), "5")
+        services.match_resign(code=seated.room.code, person=guest())
+        whole(learner)
+        lesson = Lesson.objects.get()
+        assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, seated.room.matches.get(), 1)
+        (change,) = ValueChange.objects.all()
+        assert (change.lesson, change.ply, change.before, change.after) == (lesson, 1, 0, 1)
+        assert change.entry.key.startswith(f"{state['moves'][1]['move']}#")
+        again = play(room("machine", machine=str(learner.pk)), guest(), "5")
+        assert again["moves"][1]["move"] == state["moves"][1]["move"], "what last won"
+
+    def test_its_seat_can_be_taken_over(self) -> None:
+        owner = user()
+        learner = last_won(owner=owner)
+        seated = room("random", person(owner), takes_over=str(learner.pk))
+        play_out(seated.room.code, person(owner))
+        whole(learner)
+        assert learner.n_games == 1
+        assert Decision.objects.filter(machine=learner).exists()
+
+    def test_it_meets_a_machine_with_boxes_and_both_learn_once(self) -> None:
+        learner, menace = last_won(), machine(Side.SECOND)
+        seated = services.room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
+        state = services.match_step(code=seated.room.code, person=guest(), plies=9)
+        assert state["status"] == "finished"
+        whole(learner, menace)
+        assert (learner.n_games, menace.n_games) == (1, 1)
+        assert ledger_errors() == []
+
+
+class TestTakenAway:
+    def test_a_file_brings_back_the_same_machine(self) -> None:
+        learner = trained(last_won(), 200)
+        text = machine_export(learner).text
+        again = machine_import(user=None, content=text.encode()).machine
+        whole(again)
+        assert machine_export(again).text == text
+        assert again.n_values == learner.n_values
+
+    def test_a_file_that_is_wrong_is_refused_with_the_place(self) -> None:
+        file = json.loads(machine_export(trained(last_won(), 100)).text)
+        file["values"][0]["value"] = 2
+        answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
+        assert answer.status_code == 400
+        assert "values[0].value" in answer.content.decode()
+
+    def test_by_commands(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        learner = trained(last_won(), 100)
+        call_command("export_machine", learner.slug, out=tmp_path / "toy.json")
+        call_command("import_machine", str(tmp_path / "toy.json"))
+        assert f"{learner.n_values} values" in capsys.readouterr().out
+
+    def test_copied_reset_and_deleted(self) -> None:
+        owner = user()
+        learner = trained(last_won(owner=owner), 200)
+        copy = machine_copy(user=owner, machine_id=learner.pk)
+        whole(copy)
+        assert dict(copy.values.values_list("key", "value")) == dict(learner.values.values_list("key", "value"))
+        reset = machine_reset(user=owner, machine_id=copy.pk)
+        assert (reset.values.count(), reset.n_values, reset.n_games) == (0, 0, 0)
+        machine_delete(user=owner, machine_id=learner.pk)
+        assert not Machine.objects.filter(pk=learner.pk).exists()
+
+
+class TestTournament:
+    def test_it_takes_part_as_it_was_beside_machines_with_boxes(self) -> None:
+        owner = user(is_staff=True)
+        learner, menace = trained(last_won(), 300), trained(machine(Side.FIRST), 300)
+        tournament = tournament_start(
+            user=owner, entries=[learner.slug, menace.slug, "perfect", "random"], games=4, seed=1, enqueue=False
+        )
+        tournament_play(tournament.pk)
+        tournament.refresh_from_db()
+        assert tournament.status == JobStatus.FINISHED
+        pairings = {(one.first.name, one.second.name): one for one in tournament.pairings.all()}
+        mixed = pairings["MENACE", "Toy"]
+        assert (mixed.expected, mixed.n_first_wins + mixed.n_draws + mixed.n_second_wins) == (None, 4)
+        assert pairings["MENACE", OPPONENTS["perfect"].name].expected is not None
+        assert tournament_view(tournament)["standings"]
+
+    def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
+        learner, kind, game = trained(last_won(), 100), LastWonKind(), game_get(NC)
+        entry = TournamentEntry(machine=learner, rule=learner.rule_json, **kind.entry_fields(learner))
+
+        def games() -> list[Any]:
+            player = kind.entrant(entry, game).played
+            movers = {Side.FIRST: player.mover(game), Side.SECOND: OPPONENTS["random"].mover(game)}
+            return [game_played(game, movers, RandomSource(seed)) for seed in range(20)]
+
+        then = games()
+        trained(learner, 300, seed=2)
+        assert games() == then
+        machine_reset(user=user(is_staff=True), machine_id=learner.pk)
+        with pytest.raises(EntryGoneError):
+            kind.entrant(entry, game)
+
+
+class TestShown:
+    def test_every_page_shows_it(self, client: Client, owner: Any) -> None:
+        learner = trained(last_won(owner=owner), 100)
+        page = client.get(learner.get_absolute_url()).content.decode()
+        assert "the move that last won, for every board" in page
+        assert "Random play" in page
+        run = learner.runs.get()
+        pages = [
+            "/",
+            "/machines",
+            "/account",
+            f"/play/{NC}?machine={learner.pk}",
+            f"/runs/{run.pk}",
+            f"/machines/compare?machine={learner.pk}",
+        ]
+        pages += [f"{learner.get_absolute_url()}/{part}" for part in ("edit", "train", "reset", "delete", "schedule")]
+        for address in pages:
+            assert client.get(address).status_code == 200, address
+        for address in ("why", "boxes"):
+            assert client.get(f"{learner.get_absolute_url()}/{address}").headers["Location"] == str(
+                learner.get_absolute_url()
+            )
+        assert client.get(f"{learner.get_absolute_url()}/print").status_code == 404
+
+    def test_the_api_tells_what_it_has_and_what_it_has_not(self) -> None:
+        learner = trained(last_won(), 100)
+        api = api_with(None)
+        assert api.get(f"/api/machines/{learner.pk}").json()["rule"] == learner.rule_json
+        assert api.get(f"/api/machines/{learner.pk}/strength").json()["random"]["games"] == LastWonKind.n_sample
+        for nothing in ("boxes", "boxes/.........", "values/........."):
+            assert api.get(f"/api/machines/{learner.pk}/{nothing}").status_code == 404
+
+    def test_the_staff_sees_its_values(self, client: Client) -> None:
+        client.force_login(user("staff", is_staff=True, is_superuser=True))
+        learner = trained(last_won(), 100)
+        page = client.get("/admin/learning/machine/").content.decode()
+        assert f'<a href="/admin/learning/value/?machine={learner.pk}">values</a>' in page
+        assert client.get(f"/admin/learning/value/?machine={learner.pk}").status_code == 200
