@@ -80,9 +80,9 @@ lock: | .venv/bin/python ## resolve what pyproject.toml and package.json ask for
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
 	@$(MAKE) --no-print-directory lock-tools
 
-# With the npm of the lock that has just been written. Where a package lies is the registry's, whatever this machine's npm says.
+# With the npm of the lock that has just been written. Where a package lies is for npm to say.
 lock-tools: $(DEV)
-	@$(NODE) npm --prefix tests/js install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved=false $(NPM) >/dev/null
+	@$(NODE) npm --prefix tests/js install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved $(NPM) >/dev/null
 
 # The result is committed, so whoever runs the site needs no node.
 vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in the version of package.json
