@@ -10,7 +10,7 @@ from rest_framework import serializers
 from games.exceptions import MalformedError, PlayError
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get, game_with
+from games.rules.registry import GAMES, game_get, game_with
 
 MAX_MOVE_LENGTH = 20
 MAX_STEP_PLIES = 100
@@ -103,7 +103,7 @@ class RoomCreateSerializer(serializers.Serializer[Any]):
     """What a new room needs: an ``opponent``, or ``first`` and ``second`` who play each other while you watch."""
 
     opponent = serializers.SlugField(max_length=40, default="", allow_blank=True)
-    game = serializers.SlugField(max_length=40, default="noughts-and-crosses")
+    game = serializers.SlugField(max_length=40, default=next(iter(GAMES)))
     machine = serializers.CharField(
         max_length=80, default="", allow_blank=True, help_text="Id or slug of the opponent 'machine'."
     )

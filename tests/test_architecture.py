@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import which_game
 from tests.kind_questions import kind_questions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,6 +78,10 @@ def test_the_contract_on_independent_games_names_every_game() -> None:
     contracts = {contract["id"]: contract for contract in config["tool"]["importlinter"]["contracts"]}
     folders = {f"games.rules.{file.parent.name}" for file in (ROOT / "games" / "rules").glob("*/rules.py")}
     assert set(contracts["3a"]["modules"]) == folders
+
+
+def test_nobody_outside_its_folder_asks_which_game_it_is() -> None:
+    assert which_game.places() == []
 
 
 def test_how_long_a_test_waits_is_decided_in_one_place() -> None:

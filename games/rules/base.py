@@ -111,6 +111,14 @@ class Layout:
     badges: tuple[str, str] | None = None
     """The piece that stands for each side in a picture; its role if none is named."""
 
+    def look_of(self, piece: str) -> PieceLook:
+        """What a piece looks like, whether or not it is among ``pieces``: then it is a ``pawn`` or a ``disc``."""
+        if piece in self.pieces:
+            return self.pieces[piece]
+        if piece in self.roles:
+            return PieceLook(piece, "pawn", Side(self.roles.index(piece)))
+        return PieceLook(piece, "disc", Side.SECOND)
+
 
 @dataclass(frozen=True, slots=True)
 class Addition:

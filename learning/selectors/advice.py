@@ -13,14 +13,11 @@ from games.exceptions import MatchFinishedError
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.rules.romgon.moves import CORE
-from games.rules.romgon.pieces import BLACK, START
-from games.rules.romgon.rules import Romgon
 from games.selectors import match_latest, room_get, snapshot
 from learning.access import machine_for
-from learning.core.advice import any_game, romgon
 from learning.core.advice.live import advice
 from learning.core.advice.question import AdviceError
+from learning.core.advice.registry import UNNAMED, adviser_of
 from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BoxMachine
@@ -28,10 +25,7 @@ from learning.exceptions import MachineNotFoundError, NoEngineError
 from learning.models import Box, Machine
 from learning.storage.values import values_learner
 
-ROMGON = "romgon"
-"""The game that is meant where none is named."""
 _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
-_BEGINNING = romgon.Question(START, BLACK, CORE, "hard")
 
 
 def move_advice(fields: dict[str, Any], who: Callable[[], Any], rng: RandomSource) -> dict[str, Any]:
@@ -47,15 +41,16 @@ def move_advice(fields: dict[str, Any], who: Callable[[], Any], rng: RandomSourc
         PlayError: there is no such machine, or what ``who`` raises.
     """
     game = _game(fields)
-    if isinstance(game, Romgon):
-        question = romgon.read_question(fields, game.options)
-        # Without ``game`` the rules of Romgon say which fields there are, and a machine is none of them.
-        if fields.get("game") is not None and fields.get("machine") is not None:
-            return _values_answer(who(), fields, question)
-        return romgon.move_answer(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
-    if fields.get("machine") is None:
-        return any_game.move_answer(any_game.read_question(game, fields), rng)
-    return _machine_answer(who(), fields, game, rng)
+    adviser = adviser_of(game)
+    question = adviser.read(game, fields)
+    # Without ``game`` the rules of Romgon say which fields there are, and a machine is none of them.
+    if fields.get("game") is None or fields.get("machine") is None:
+        return adviser.move(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
+    asked, position = adviser.asked(question)
+    machine = _machine(who(), fields, asked, position)
+    mind = machine_as_it_stands(machine, position) if engine_of(asked) is None else values_learner(machine)
+    view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
+    return {**adviser.machine(question, mind, rng), "machine": view}
 
 
 def evaluation(fields: dict[str, Any]) -> dict[str, Any]:
@@ -65,14 +60,15 @@ def evaluation(fields: dict[str, Any]) -> dict[str, Any]:
         AdviceError: with the first of the fixed texts that applies.
     """
     game = _game(fields)
-    if isinstance(game, Romgon):
-        return romgon.evaluate_answer(romgon.read_question(fields, game.options))
-    return any_game.evaluate_answer(any_game.read_question(game, fields))
+    adviser = adviser_of(game)
+    return adviser.evaluation(adviser.read(game, fields))
 
 
 def engine_depth() -> int:
     """How many actions the engine looks ahead at the beginning of a game; it is asked for a move to know."""
-    answer = romgon.move_answer(_BEGINNING, RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
+    game = game_get(UNNAMED)
+    adviser = adviser_of(game)
+    answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
     depth: int = answer["depth"]
     return depth
 
@@ -80,7 +76,8 @@ def engine_depth() -> int:
 def warm_up() -> None:
     """Load or compile what answers need, before anybody waits for one."""
     engine_depth()
-    romgon.evaluate_answer(_BEGINNING)
+    game = game_get(UNNAMED)
+    adviser_of(game).evaluation(adviser_of(game).start(game))
 
 
 def room_advice(code: str) -> dict[str, Any]:
@@ -117,37 +114,24 @@ def machine_as_it_stands(machine: Machine, position: Any) -> BoxMachine:
 def _game(fields: dict[str, Any]) -> Game[Any, Any]:
     slug = fields.get("game")
     try:
-        return game_get(ROMGON if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
+        return game_get(UNNAMED if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
     except UnknownGameError as error:
         raise AdviceError("Invalid game", str(error)) from None
 
 
-def _machine_answer(user: Any, fields: dict[str, Any], game: Game[Any, Any], rng: RandomSource) -> dict[str, Any]:
-    question = any_game.read_question(game, fields)
+def _machine(user: Any, fields: dict[str, Any], game: Game[Any, Any], position: Any) -> Machine:
+    """The machine that is asked, which plays this game and, if it has one side, the side to move."""
     machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
-    side = game.side_to_move(question.position)
-    if machine.game != game.slug or (machine.side != side and not game.is_terminal(question.position)):
+    is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
+    if machine.game != game.slug or not is_its_turn:
         raise AdviceError("Invalid machine", _what_it_plays(machine))
-    answer = any_game.machine_answer(question, machine_as_it_stands(machine, question.position), rng)
-    return {**answer, "machine": _machine_view(machine)}
-
-
-def _values_answer(user: Any, fields: dict[str, Any], question: romgon.Question) -> dict[str, Any]:
-    """What a machine that keeps values plays; of its values those of the legal actions are read, and no others."""
-    machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
-    if machine.game != Romgon(question.options).slug:
-        raise AdviceError("Invalid machine", _what_it_plays(machine))
-    return {**romgon.machine_answer(question, values_learner(machine)), "machine": _machine_view(machine)}
+    return machine
 
 
 def _what_it_plays(machine: Machine) -> str:
     game = machine.game_rules
     variant = f" {game.variant}" if game.additions and game.variant else ""
     return f"{machine.name} {machine.get_side_display()} in {game.name}{variant}."
-
-
-def _machine_view(machine: Machine) -> dict[str, Any]:
-    return {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
 
 
 def _machine_ref(ref: Any) -> str:

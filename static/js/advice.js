@@ -6,13 +6,12 @@
 
 import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
-import { cellsOf, piecePicture } from "./diagram.js";
+import { cellsAt, piecePicture } from "./diagram.js";
 import { html, pageData } from "./dom.js";
 import { percent } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const games = new Map(pageData("games").map((game) => [game.slug, game]));
-const COLOURS = ["white", "black"];
 const NOTHING = "";
 
 const UNASKED = "Nothing has been asked about this board yet.";
@@ -22,7 +21,8 @@ let game,
   cells,
   marked = [];
 
-const isRomgon = () => game.types.length > 0;
+/** Whether a piece has a type, a colour, a face and a rotation of its own, and is sent in these parts. */
+const isInParts = () => game.types.length > 0;
 const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value ?? NOTHING;
 
 function radios(root, name, choices) {
@@ -32,17 +32,18 @@ function radios(root, name, choices) {
         "label",
         { class: "choice" },
         html("input", { type: "radio", name, value, checked: index === 0 }),
-        game.layout.pieces[value] ? piecePicture(game.layout, value, 24) : null,
+        // What is called as it is written needs no picture.
+        game.layout.pieces[value] && label !== value ? piecePicture(game.layout, value, 24) : null,
         label,
       ),
     ),
   );
 }
 
-/** Romgon's pieces as one text, the way the rules write them: R, r~, t@2; a rotation that changes nothing is left out. */
+/** The piece to place as one text, the way the rules write it: R, r~, t@2; a rotation that changes nothing is left out. */
 function pieceText() {
   const value = chosen("piece");
-  if (!isRomgon() || value === NOTHING) return value || null;
+  if (!isInParts() || value === NOTHING) return value || null;
   const { rotations } = game.types.find(({ letter }) => letter === value.toUpperCase());
   const rotation = Number(byId("rotation").value) % rotations;
   return value + (byId("flipped").checked ? "~" : "") + (rotation ? `@${rotation}` : "");
@@ -63,14 +64,17 @@ function pieceFields(text) {
 function question() {
   const machine = byId("machine").value.trim();
   const fields = { playerColor: chosen("side"), difficulty: byId("level").value, ...(machine && { machine }) };
-  if (isRomgon()) {
-    const placed = game.layout.cells.flatMap((cell, index) =>
-      cells[index] ? [[cell.id, pieceFields(cells[index])]] : [],
-    );
-    const named = machine && { game: game.slug }; // without it a machine would not count
-    return { ...named, board: Object.fromEntries(placed), ...fields, flipModeEnabled: byId("flips").checked };
-  }
-  return { game: game.slug, board: cells, ...fields };
+  // A question that names no game is about this one, but for a machine it has to be named.
+  const named = game.unnamed && !machine ? {} : { game: game.slug };
+  const flips = game.flips && { flipModeEnabled: byId("flips").checked };
+  return { ...named, board: isInParts() ? boardInParts() : cells, ...fields, ...flips };
+}
+
+function boardInParts() {
+  const placed = game.layout.cells.flatMap((cell, index) =>
+    cells[index] ? [[cell.id, pieceFields(cells[index])]] : [],
+  );
+  return Object.fromEntries(placed);
 }
 
 function draw() {
@@ -110,52 +114,38 @@ function choose(slug) {
   byId("advice").classList.toggle("has-wide", game.layout.shape !== "square");
   board = new Board(byId("board"), game.layout, place);
   cells = [...game.start];
-  const romgon = isRomgon();
-  radios(byId("pieces"), "piece", [
-    ...(romgon
-      ? COLOURS.flatMap((colour) =>
-          game.types.map(({ letter, name }) => [
-            colour === "white" ? letter : letter.toLowerCase(),
-            `${colour} ${name}`,
-          ]),
-        )
-      : game.pieces.map((piece) => [piece, piece])),
-    [NOTHING, "nothing"],
-  ]);
-  // In Romgon the first player is Black; in every other game the first player answers to white.
-  const sides = game.layout.role_names.map((name, side) => [romgon ? name.toLowerCase() : COLOURS[side], name]);
-  radios(byId("sides"), "side", sides);
+  radios(byId("pieces"), "piece", [...game.pieces, [NOTHING, "nothing"]]);
+  radios(byId("sides"), "side", game.sides);
   byId("level").replaceChildren(
     ...game.levels.map((level) => html("option", { value: level, selected: level === "hard" }, level)),
   );
-  byId("turning").hidden = !romgon;
-  byId("flip-mode").hidden = !romgon;
-  byId("machine").placeholder = romgon ? "romgon-q" : "menace-first";
+  byId("turning").hidden = !isInParts();
+  byId("flip-mode").hidden = !game.flips;
+  byId("machine").placeholder = game.machine;
   forget();
 }
 
-/** The cells of a move, from whichever shape it has. */
-function cellsOfMove(move) {
-  const ids = move.from ? [move.from, move.to] : null;
-  return ids ? ids.map((id) => game.layout.cells.findIndex((cell) => cell.id === id)) : cellsOf(game.layout, move.move);
+/** The cells of a move: told beside the moves of an answer, or with the action itself. */
+function cellsOfMove(move, paths) {
+  return cellsAt(game.layout, paths?.[move.move] ?? [move.from, move.to]);
 }
 
 function worthWords(move) {
   if (move.value !== undefined) return move.evaluation.toFixed(3); // of a machine that keeps values
   if (move.probability !== undefined) return percent(move.probability);
   if (move.evaluation === null) return "unknown";
-  if (isRomgon()) return String(move.evaluation);
+  if (game.in_points) return String(move.evaluation);
   return { 1: "wins", 0: "draws", "-1": "loses" }[move.evaluation];
 }
 
-function mark(move, button) {
-  marked = cellsOfMove(move);
+function mark(move, paths, button) {
+  marked = cellsOfMove(move, paths);
   for (const other of byId("candidates").querySelectorAll("button"))
     other.setAttribute("aria-pressed", String(other === button));
   draw();
 }
 
-function list(moves, best) {
+function list(moves, paths, best) {
   byId("candidates").replaceChildren(
     ...moves.map((move) => {
       const isBest = best !== null && move.notation === best?.notation;
@@ -169,7 +159,7 @@ function list(moves, best) {
         ),
         move.evaluation === undefined ? null : html("span", { class: "figure soft" }, worthWords(move)),
       );
-      button.addEventListener("click", () => mark(move, button));
+      button.addEventListener("click", () => mark(move, paths, button));
       return html("li", {}, button);
     }),
   );
@@ -180,7 +170,7 @@ function moveWords({ move, evaluation, candidateMoves, machine }) {
     return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
   const what = move.name ?? move.notation;
   if (machine) return `${machine.name} ${move.value === undefined ? "draws" : "plays"}: ${what}.`;
-  if (isRomgon()) return `Play ${what}. It is worth ${evaluation}.`;
+  if (game.in_points) return `Play ${what}. It is worth ${evaluation}.`;
   return `Play ${what}. ${evaluation === null ? "Nobody knows what it is worth" : `It ${worthWords(move)}`}.`;
 }
 
@@ -211,15 +201,15 @@ async function ask(path) {
   }
   if (JSON.stringify(asked) !== JSON.stringify(question())) return;
   byId("came").textContent = JSON.stringify(answer, null, 2);
-  marked = answer.move ? cellsOfMove(answer.move) : [];
+  marked = answer.move ? cellsOfMove(answer.move, answer.paths) : [];
   if (answer.error) {
     byId("candidates").replaceChildren();
     byId("answer").textContent = [answer.error, answer.detail].filter(Boolean).join(": ");
   } else if (answer.status) {
-    list(answer.legalMoves, null);
+    list(answer.legalMoves, answer.paths, null);
     byId("answer").textContent = evaluationWords(answer);
   } else {
-    list(answer.candidateMoves, answer.move);
+    list(answer.candidateMoves, answer.paths, answer.move);
     byId("answer").textContent = moveWords(answer);
   }
   draw();

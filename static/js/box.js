@@ -3,7 +3,6 @@
 import { beadPicture } from "./beads.js";
 import { html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
-import { moveName } from "./openbox.js";
 import { withBeads } from "./wall.js";
 import { either, figure, sentence, tenths } from "./words.js";
 
@@ -44,7 +43,7 @@ document.getElementById("odds").replaceChildren(
           beadPicture(slot),
           html("span", { class: "visually-hidden" }, `bead ${slot.mark}`),
         ),
-        html("td", {}, sentence(either(slot.moves.map((move) => moveName(layout, move))))),
+        html("td", {}, sentence(either(slot.names))),
         html("td", { class: "figure" }, figure(slot.beads)),
         html(
           "td",

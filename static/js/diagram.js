@@ -52,36 +52,30 @@ export function asOnBoard(layout, pieces, symmetry) {
   return laid;
 }
 
-/** The cells (indices) that a move's text names, in order: "5" is one cell, "b1b2" two. */
-export function cellsOf(layout, move) {
-  const byId = new Map(layout.cells.map((cell, index) => [cell.id, index]));
-  if (byId.has(move)) return [byId.get(move)];
-  const cells = [];
-  for (let at = 0; at < move.length; ) {
-    const length = [4, 3, 2, 1].find((size) => byId.has(move.slice(at, at + size)));
-    if (length) cells.push(byId.get(move.slice(at, at + length)));
-    at += length ?? 1;
-  }
-  return cells;
+/** The cells (indices) with these ids, in their order: the path of a move, as the server tells it. */
+export function cellsAt(layout, ids) {
+  return ids.map((id) => layout.cells.findIndex((cell) => cell.id === id));
 }
 
-/**
- * A piece in a cell of 100 × 100 around (x, y): as its game says it looks, else a cross and a nought are strokes, a side's men
- * are pawns, and others are lettered discs.
- */
+/** What a piece looks like: as its game says, else a pawn if it is called as its side is, else a lettered disc. */
+export function lookOf(layout, text) {
+  const side = layout.roles.indexOf(text);
+  return layout.pieces?.[text] ?? { shape: side < 0 ? "disc" : "pawn", side: Math.max(0, side) };
+}
+
+/** A piece in a cell of 100 × 100 around (x, y). */
 export function piece(text, x, y, layout) {
-  const look = layout.pieces?.[text];
-  if (SHAPES[look?.shape]) return shaped(look, x, y);
-  if (text === "X") {
+  const look = lookOf(layout, text);
+  const { shape, side } = look;
+  if (SHAPES[shape]) return shaped(look, x, y);
+  if (shape === "cross") {
     return svg("path", {
-      class: "piece piece-0",
+      class: `piece piece-${side}`,
       d: `M${x - 27} ${y - 26}L${x + 27} ${y + 26}M${x + 26} ${y - 27}L${x - 26} ${y + 27}`,
     });
   }
-  if (text === "O") return svg("ellipse", { class: "piece piece-1", cx: x, cy: y, rx: 28, ry: 29 });
-  const side = Math.max(0, layout.roles.indexOf(text));
-  if (layout.roles[side] === text)
-    return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${MAN}` });
+  if (shape === "nought") return svg("ellipse", { class: `piece piece-${side}`, cx: x, cy: y, rx: 28, ry: 29 });
+  if (shape === "pawn") return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${MAN}` });
   return svg(
     "g",
     { class: `piece-disc piece-disc-${side}` },
@@ -119,12 +113,7 @@ export function piecePicture(layout, text, size = 28) {
 /** What stands for a side: its letter, or one of its men as a picture. */
 export function rolePicture(layout, role) {
   if (role.length < 2) return role;
-  // Of a side whose men differ, one that has no direction.
-  const side = layout.roles.indexOf(role);
-  const man =
-    Object.keys(layout.pieces ?? {}).find(
-      (text) => layout.pieces[text].side === side && layout.pieces[text].shape === "rhombus",
-    ) ?? role;
+  const man = layout.badges[layout.roles.indexOf(role)];
   return svg(
     "svg",
     { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" },

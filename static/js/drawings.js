@@ -1,6 +1,6 @@
 /** The boxes as Gardner drew them: boards that one box stands for side by side. */
 
-import { beadsOn, boardPicture, boardWords, cellsOf } from "./diagram.js";
+import { beadsOn, boardPicture, boardWords, cellsAt } from "./diagram.js";
 import { html, pageData } from "./dom.js";
 
 const game = pageData("game");
@@ -21,8 +21,8 @@ for (const list of document.querySelectorAll(".drawings")) {
 }
 
 function drawing({ board, slots }) {
-  const moves = slots.flatMap(({ colour, mark, moves: texts }) =>
-    texts.map((text) => ({ cells: cellsOf(layout, text), colour, mark })),
+  const moves = slots.flatMap(({ colour, mark, paths }) =>
+    paths.map((path) => ({ cells: cellsAt(layout, path), colour, mark })),
   );
   return html(
     "figure",

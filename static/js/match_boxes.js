@@ -5,7 +5,7 @@
  */
 
 import { beadPicture } from "./beads.js";
-import { asOnBoard, cellsOf } from "./diagram.js";
+import { asOnBoard, cellsAt } from "./diagram.js";
 import { byId, isStill } from "./dom.js";
 import { nameOf, sideName } from "./match_words.js";
 import { OpenBox } from "./openbox.js";
@@ -33,7 +33,7 @@ export function freshDraw(now, before) {
 /** The beads of a box on the board; those of a piece that has moved or is gone since it was opened lead nowhere. */
 export function beadsOf(draw, pieces, layout) {
   const then = asOnBoard(layout, draw.box.board, draw.symmetry);
-  const moves = draw.slots.flatMap((slot) => slot.moves.map((move) => ({ slot, cells: cellsOf(layout, move) })));
+  const moves = draw.slots.flatMap((slot) => slot.paths.map((path) => ({ slot, cells: cellsAt(layout, path) })));
   return moves
     .filter(({ cells }) => cells.length < 2 || then[cells[0]] === pieces[cells[0]])
     .map(({ slot, cells }) => ({

@@ -5,7 +5,7 @@
  */
 
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";
-import { beadsOn, carried, cellsOf, diagram, turned } from "./diagram.js";
+import { beadsOn, carried, cellsAt, diagram, turned } from "./diagram.js";
 import { isStill, svg } from "./dom.js";
 import { count, figure } from "./words.js";
 
@@ -28,9 +28,9 @@ function newId() {
  *
  * @param {object} layout the game's layout
  * @param {object} box what lies in it:
- *   `position` (printed), `board` (its pieces), `slots` [{colour, mark, beads, moves, delta?}], `move_number`,
+ *   `position` (printed), `board` (its pieces), `slots` [{colour, mark, beads, moves, paths, delta?}], `move_number`,
  *   `symmetry` (how it is turned; left out: as printed), `slot` (the one drawn, or null), `title`;
- *   `boardMoves`: whether `slots[].moves` are moves on the board (match page) and not on the printed box.
+ *   `boardMoves`: whether `slots[].paths` are those of moves on the board (match page) and not on the printed box.
  */
 export function matchbox(layout, box) {
   const total = box.slots.reduce((sum, slot) => sum + slot.beads, 0);
@@ -212,7 +212,9 @@ function chips(layout, box) {
   const ways = (slot) => {
     // Where each of several like moves has beads of its own, each lies where it is printed.
     const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
-    return isShared ? [cellsOf(layout, slot.printed)] : slot.moves.map((move) => cellsOf(layout, move).map(printed));
+    return isShared
+      ? [cellsAt(layout, slot.printed_path)]
+      : slot.paths.map((path) => cellsAt(layout, path).map(printed));
   };
   const moves = box.slots.flatMap((slot, index) =>
     ways(slot).map((cells) => ({

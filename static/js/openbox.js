@@ -1,7 +1,6 @@
 /** The box that is being opened: drawer, how it is turned, the words for it, and the table of odds beneath. */
 
 import { beadPicture } from "./beads.js";
-import { cellsOf } from "./diagram.js";
 import { html } from "./dom.js";
 import { closedMatchbox, matchbox, roll } from "./matchbox.js";
 import { count, either, figure, percent, sentence } from "./words.js";
@@ -107,7 +106,7 @@ export class OpenBox {
   }
 
   #odds() {
-    const { draw, layout } = this;
+    const { draw } = this;
     const heading = ["Bead", "Move", "Beads", "Chance"];
     return [
       html("caption", {}, "What was in the box"),
@@ -136,7 +135,7 @@ export class OpenBox {
             html(
               "td",
               {},
-              sentence(either(slot.moves.map((move) => moveName(layout, move)))),
+              sentence(either(slot.names)),
               slot.slot === draw.slot ? html("strong", { class: "tag" }, draw.by_hand ? "played" : "drawn") : null,
             ),
             html("td", { class: "figure" }, this.#amount(slot)),
@@ -146,13 +145,4 @@ export class OpenBox {
       ),
     ];
   }
-}
-
-/** A move in words: the names of the cells it touches. */
-export function moveName(layout, move) {
-  return (
-    cellsOf(layout, move)
-      .map((cell) => layout.cells[cell].name)
-      .join(" to ") || move
-  );
 }

@@ -8,7 +8,7 @@
 import { Actions } from "./actions.js";
 import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
-import { asOnBoard, cellsOf, piecePicture, pieceWords } from "./diagram.js";
+import { asOnBoard, cellsAt, piecePicture, pieceWords } from "./diagram.js";
 import { byId, html, pageData } from "./dom.js";
 import { EngineView } from "./engine_view.js";
 import { Exhibition } from "./exhibition.js";
@@ -57,7 +57,7 @@ const engine = new EngineView(
   },
   layout,
   byId("engine").dataset.url,
-  (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(path) }),
+  (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(layout, path) }),
 );
 const exhibition = new Exhibition(
   {
@@ -176,7 +176,7 @@ function showBoard(now, isFresh = false) {
 
 /** A board of the past: nothing can be played on it. */
 function showPast(now, { board: pieces, last_cells: last }) {
-  board.update({ board: pieces, last: cellsAt(last), beads: showsBeads ? boxes.beads(now, pieces) : [] });
+  board.update({ board: pieces, last: cellsAt(layout, last), beads: showsBeads ? boxes.beads(now, pieces) : [] });
 }
 
 /** The reader has gone to another board of this match, or back to now. */
@@ -195,11 +195,7 @@ function look() {
 
 function lastCells(played, upTo) {
   const move = played.filter(({ ply }) => ply < upTo).at(-1);
-  return move ? cellsOf(layout, move.move) : [];
-}
-
-function cellsAt(ids) {
-  return ids.map((id) => layout.cells.findIndex((cell) => cell.id === id));
+  return move ? cellsAt(layout, move.path) : [];
 }
 
 function canMove(now) {
@@ -224,7 +220,7 @@ function play(move) {
     return;
   }
   // Until the answer comes the board takes no second move; a refusal opens it again.
-  board.update({ ...board.view, paths: {}, actions: {}, lit: [cellsOf(layout, move).at(-1)] });
+  board.update({ ...board.view, paths: {}, actions: {}, lit: cellsAt(layout, store.state.paths[move].slice(-1)) });
   complain("");
 }
 
@@ -285,7 +281,7 @@ function showAsides(now) {
   showValues(now, byId("values"));
   if (replay.board) byId("values").hidden = true;
   engine.show(now);
-  byId("engine").hidden = game.boxes || Boolean(replay.board);
+  byId("engine").hidden = !game.has_engine || Boolean(replay.board);
 }
 
 function speak(now, fresh) {

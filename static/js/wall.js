@@ -7,7 +7,7 @@
  * One box is a link; arrow keys walk along the shelves, Tab leaves the wall.
  */
 
-import { cellsOf, ruling, turned } from "./diagram.js";
+import { cellsAt, lookOf, ruling, turned } from "./diagram.js";
 import { html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { count, figure, ordinal, percent } from "./words.js";
@@ -232,7 +232,7 @@ export class Wall {
     const picture = this.blank.cloneNode(true);
     picture.append(...this.#pieces(box));
     if (isLast && this.drawn.slot !== null) {
-      const cell = this.layout.cells[cellsOf(this.layout, box.slots[this.drawn.slot].moves[0]).at(-1)];
+      const cell = this.layout.cells[cellsAt(this.layout, box.slots[this.drawn.slot].paths[0]).at(-1)];
       picture.append(svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27 }));
     }
     link.replaceChildren(picture);
@@ -259,10 +259,10 @@ export class Wall {
     box.board.forEach((piece, cell) => {
       if (!piece) return;
       const [x, y] = [100 * this.centres[cell].x, 100 * this.centres[cell].y];
-      if (piece === "X") paths[0] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
-      else if (piece === "O") paths[1] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
-      else if (this.layout.roles.includes(piece))
-        men[this.layout.roles.indexOf(piece)] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
+      const { shape, side } = lookOf(this.layout, piece);
+      if (shape === "cross") paths[side] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
+      else if (shape === "nought") paths[side] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
+      else if (shape !== "disc") men[side] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
       else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
     return [

@@ -53,10 +53,12 @@ function slots({ moves, box }) {
       mark: move.mark,
       beads: move.beads,
       moves: [],
+      paths: [],
       names: [],
       probability: 0,
     };
     slot.moves.push(move.move);
+    slot.paths.push(move.cells.map((cell) => layout.cells[cell].id));
     slot.names.push(move.name);
     slot.probability += move.probability;
     places.set(move.slot, slot);

@@ -14,6 +14,7 @@ from typing import Any
 from games.rules.base import Game, Outcome, Side
 from games.rules.errors import InvalidPositionError
 from games.rules.player import Random
+from learning.core.advice.base import Adviser
 from learning.core.advice.question import COLOURS, AdviceError, read_flip_mode, read_level, read_side, require
 from learning.core.machines.box_machine import BeadDraw, BoxMachine
 from learning.core.opponents.perfect import move_values, solve
@@ -190,3 +191,35 @@ def _status(game: Game[Any, Any], outcome: Outcome | None) -> dict[str, Any]:
     winner = None if outcome is None or outcome.winner is None else game.layout.roles[outcome.winner]
     reason = None if outcome is None else outcome.termination
     return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
+
+
+class AnyGameAdviser(Adviser[Question]):
+    """Questions about every game whose family has no adviser of its own."""
+
+    def read(self, game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
+        return read_question(game, fields)
+
+    def asked(self, question: Question) -> tuple[Game[Any, Any], Any]:
+        return question.game, question.position
+
+    def start(self, game: Game[Any, Any]) -> Question:
+        return Question(game, game.initial_position(), flip_mode=False, level="easy")
+
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+        return move_answer(question, rng)
+
+    def machine(self, question: Question, mind: BoxMachine, rng: Random) -> dict[str, Any]:
+        return machine_answer(question, mind, rng)
+
+    def evaluation(self, question: Question) -> dict[str, Any]:
+        return evaluate_answer(question)
+
+    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+        return {
+            "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
+            "types": [],
+            "sides": list(zip(COLOURS, game.layout.role_names, strict=True)),
+            "levels": [level for level, opponent in LEVELS.items() if opponent.plays(game)],
+            "flips": False,
+            "in_points": False,
+        }

@@ -6,12 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.rules.player import Random
 from games.rules.romgon.geometry import CELL, IDS
 from games.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, legal_moves
-from games.rules.romgon.pieces import BLACK, RHOMBUS, TYPE_NAMES, WHITE, Board, Piece, board_of, kind_of
-from games.rules.romgon.rules import Position, board_outcome
+from games.rules.romgon.pieces import (
+    BLACK,
+    HEXGON,
+    LETTERS,
+    N_ROTATIONS,
+    RHOMBUS,
+    SQUARE,
+    START,
+    TYPE_NAMES,
+    WHITE,
+    Board,
+    Piece,
+    board_of,
+    kind_of,
+)
+from games.rules.romgon.rules import Position, Romgon, board_outcome
+from learning.core.advice.base import Adviser
 from learning.core.advice.question import AdviceError, read_flip_mode, read_level, read_side, require
 from learning.core.engines.base import Candidate
 from learning.core.engines.romgon.answers import LEVELS, answer, terms
@@ -165,3 +180,42 @@ def _action_view(board: Board, move: Move) -> dict[str, Any]:
 def _number(value: float) -> float:
     """The value, whole where it is, and without a minus before 0."""
     return int(value) if value == int(value) else value
+
+
+class RomgonAdviser(Adviser[Question]):
+    """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
+
+    def read(self, game: Romgon, fields: Mapping[str, Any]) -> Question:  # type: ignore[override]  # of its own family
+        return read_question(fields, game.options)
+
+    def asked(self, question: Question) -> tuple[Romgon, Position]:
+        return Romgon(question.options), Position(question.board, question.side)
+
+    def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above
+        return Question(START, BLACK, game.options, "hard")
+
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+        return move_answer(question, rng, time_limit_s=time_limit_s)
+
+    def machine(self, question: Question, mind: QLearner, rng: Random) -> dict[str, Any]:
+        return machine_answer(question, mind)
+
+    def evaluation(self, question: Question) -> dict[str, Any]:
+        return evaluate_answer(question)
+
+    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+        kinds = range(SQUARE, HEXGON + 1)
+        return {
+            "pieces": [
+                (LETTERS[kind] if colour == "white" else LETTERS[kind].lower(), f"{colour} {TYPE_NAMES[kind]}")
+                for colour in SIDES
+                for kind in kinds
+            ],
+            "types": [
+                {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]} for kind in kinds
+            ],
+            "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.layout.role_names, strict=True)],
+            "levels": list(LEVELS),
+            "flips": True,
+            "in_points": True,
+        }

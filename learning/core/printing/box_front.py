@@ -8,12 +8,19 @@ from typing import Any
 
 from reportlab.pdfgen.canvas import Canvas
 
-from games.rules.base import Bead, Layout
+from games.rules.base import Bead, Layout, PieceLook, Side
 from learning.core.machines.boxes import Cabinet
 from learning.core.printing import ink
 
 REGULAR, BOLD = "Helvetica", "Helvetica-Bold"
 SQUARE = "square"
+OUTLINES = {
+    "square": ((-25, -25), (25, -25), (25, 25), (-25, 25)),
+    "triangle": ((43, 0), (-22, 23), (-22, -23)),
+    "rhombus": ((0, -38), (25, 0), (0, 38), (-25, 0)),
+    "hexgon": ((39, 0), (17, 27), (-17, 27), (-39, 0), (-17, -27), (17, -27)),
+}
+"""Corners of pieces in hundredths of a cell, as ``static/js/diagram.js`` draws them."""
 UNIT = 10.0
 """The size that stamps are drawn in."""
 
@@ -168,27 +175,46 @@ def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> N
 
 
 def _piece(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale: float) -> None:
-    """A cross and a nought are strokes, a side's men are pawns, others lettered discs; the first side's are light."""
+    """A piece as the layout says it looks; what it says nothing of is a lettered disc. The first side's are light."""
+    look = layout.look_of(piece)
     arm = 0.27 * scale
     canvas.setStrokeColor(ink.DARK)
     canvas.setLineWidth(0.09 * scale)
-    if layout.roles == ("X", "O"):
-        if piece == layout.roles[0]:
-            canvas.line(x - arm, y - arm, x + arm, y + arm)
-            canvas.line(x - arm, y + arm, x + arm, y - arm)
-        else:
-            canvas.circle(x, y, arm)
+    if look.shape == "cross":
+        canvas.line(x - arm, y - arm, x + arm, y + arm)
+        canvas.line(x - arm, y + arm, x + arm, y - arm)
         return
-    first = piece == layout.roles[0]
+    if look.shape == "nought":
+        canvas.circle(x, y, arm)
+        return
+    fill, letter = (ink.LIGHT, ink.DARK) if look.side is Side.FIRST else (ink.DARK, ink.LIGHT)
     canvas.setLineWidth(0.05 * scale)
-    canvas.setFillColor(ink.LIGHT if first else ink.DARK)
-    if piece in layout.roles:
+    canvas.setFillColor(fill)
+    if look.shape == "pawn":
         _pawn(canvas, x, y, scale)
         return
-    canvas.circle(x, y, 0.36 * scale, stroke=1, fill=1)
-    canvas.setFillColor(ink.DARK if first else ink.LIGHT)
-    canvas.setFont(BOLD, 0.42 * scale)
-    canvas.drawCentredString(x, y - 0.15 * scale, ink.plain(piece))
+    if look.shape in OUTLINES:
+        _outline(canvas, look, x, y, scale)
+        return
+    canvas.circle(x, y, (0.3 if look.shape == "circle" else 0.36) * scale, stroke=1, fill=1)
+    if look.shape == "disc":
+        canvas.setFillColor(letter)
+        canvas.setFont(BOLD, 0.42 * scale)
+        canvas.drawCentredString(x, y - 0.15 * scale, ink.plain(piece))
+
+
+def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) -> None:
+    """A shape with corners, turned as the piece is; one that is flipped is hollow."""
+    for size in (1.0, 0.5) if look.flipped else (1.0,):
+        canvas.saveState()
+        canvas.translate(x, y)
+        canvas.rotate(-look.angle)  # ours are clockwise
+        path = canvas.beginPath()
+        for index, (across, down) in enumerate(OUTLINES[look.shape]):
+            (path.lineTo if index else path.moveTo)(across * size * scale / 100, -down * size * scale / 100)
+        path.close()
+        canvas.drawPath(path, stroke=1, fill=1 if size == 1 else 0)
+        canvas.restoreState()
 
 
 def _pawn(canvas: Canvas, x: float, y: float, scale: float) -> None:

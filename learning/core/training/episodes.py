@@ -9,7 +9,7 @@ from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.opponents.base import Opponent
 
 MAX_PLIES = 1000
-"""After so many a game that its rules let go on for ever is broken off, as a draw."""
+"""After so many plies a game that its rules let go on for ever is broken off, as a draw."""
 
 
 @dataclass(slots=True)

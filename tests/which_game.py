@@ -1,0 +1,91 @@
+"""Places outside the folders of games that ask *which* game it is: what has to be asked is what it can do.
+
+``python -m tests.which_game`` prints them with their number.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from games.rules.registry import GAMES
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {file.parent.name for file in (ROOT / "games" / "rules").glob("*/rules.py")}
+OWN = (
+    "games/rules/registry.py",  # the one line that every game has
+    *(f"games/rules/{folder}/" for folder in FOLDERS),
+    *(f"learning/core/engines/{folder}/" for folder in FOLDERS),  # a search that knows one family
+    *(f"learning/core/advice/{folder}.py" for folder in FOLDERS),  # a format of questions that others laid down
+    "migrations/",  # history
+)
+NAMES = {
+    text
+    for game in GAMES.values()
+    for text in (game.slug, game.family, *game.layout.roles, *game.layout.pieces, *game.pieces(game.initial_position()))
+    if text is not None
+}
+"""What games and their pieces are called: nothing is compared with these."""
+_NAME = "|".join(re.escape(name) for name in sorted(NAMES))
+_LITERAL = f"""["'`](?:{_NAME})["'`]"""
+_COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
+_IN_SCRIPT = re.compile(
+    rf"[=!]==?\s*{_LITERAL}|{_LITERAL}\s*[=!]==?|case\s+{_LITERAL}|(?:includes|indexOf|startsWith)\({_LITERAL}"
+    rf"""|["'`](?:{"|".join(map(re.escape, sorted(GAMES)))})["'`]"""
+)
+_IN_TEMPLATE = re.compile(rf"{{%\s*(?:el)?if\b[^%]*{_LITERAL}")
+
+
+def in_python(text: str) -> Iterator[int]:
+    """The lines of a module that import a game, or compare something with the name of one or of its pieces."""
+    for node in ast.walk(ast.parse(text)):
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if any(module.startswith("games.rules.") and module.split(".")[2] in FOLDERS for module in modules):
+            yield node.lineno
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = [part for side in sides for part in getattr(side, "elts", [side]) if isinstance(part, ast.Constant)]
+            if any(part.value in NAMES for part in named):
+                yield node.lineno
+        if isinstance(node, ast.MatchValue) and isinstance(node.value, ast.Constant) and node.value.value in NAMES:
+            yield node.value.lineno
+
+
+def in_text(pattern: re.Pattern[str], text: str) -> Iterator[int]:
+    """The lines in which a pattern is found."""
+    for found in pattern.finditer(text):
+        yield text.count("\n", 0, found.start()) + 1
+
+
+def without_comments(text: str) -> str:
+    """A script without its comments, every line where it was."""
+    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
+def places() -> list[str]:
+    """Every such place as ``file:line``."""
+    found = []
+    for top in ("games", "learning", "menace_site", "templates", "static/js"):
+        for file in sorted((ROOT / top).rglob("*")):
+            name = file.relative_to(ROOT).as_posix()
+            if any(own in name for own in OWN):
+                continue
+            if file.suffix == ".py":
+                lines = in_python(file.read_text())
+            elif file.suffix == ".html":
+                lines = in_text(_IN_TEMPLATE, file.read_text())
+            elif file.suffix == ".js":
+                lines = in_text(_IN_SCRIPT, without_comments(file.read_text()))
+            else:
+                continue
+            found += [f"{name}:{line}" for line in sorted(set(lines))]
+    return found
+
+
+if __name__ == "__main__":
+    asking = places()
+    print(*asking, sep="\n")  # noqa: T201
+    print(f"Places outside the games' folders that ask which game it is: {len(asking)}")  # noqa: T201
