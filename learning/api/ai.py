@@ -17,6 +17,7 @@ from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
 from learning.core.engines.romgon.answers import LEVELS
 from learning.core.kernels.random_source import RandomSource
+from learning.kinds.machines import machine_mind
 from learning.selectors import advice
 
 _SLOW_WORDS = (
@@ -33,7 +34,7 @@ class AiMoveView(OpenView):
     def post(self, request: HttpRequest) -> dict[str, Any]:
         """A move for the board as it is sent, and how it compares with others."""
         rng = RandomSource(secrets.randbits(64))
-        return advice.move_advice(fields_of(request), partial(user_of, request), rng)
+        return advice.move_advice(fields_of(request), partial(user_of, request), machine_mind, rng)
 
 
 class AiEvaluateView(OpenView):

@@ -311,6 +311,13 @@ class Kind(ABC):
         """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
         return None
 
+    @abstractmethod
+    def mind(self, machine: Machine, position: Any) -> Any:
+        """The machine as it stands, frozen, for a question about one position: nothing is locked, nothing written.
+
+        What it has to be able to do the adviser of its game says (``learning.core.advice``).
+        """
+
     # Pages
 
     @abstractmethod

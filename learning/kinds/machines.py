@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -27,6 +28,11 @@ def strength_at_hand(machine: Machine) -> Strength:
     """The same as far as nobody has to wait for it: exact, or what was last measured where it takes games to know."""
     kind = kind_of(machine)
     return strength_measured_last(machine) if kind.is_sampled(machine) else kind.strength(machine)
+
+
+def machine_mind(machine: Machine, position: Any) -> Any:
+    """The machine as it stands, frozen, for a question about a position (``selectors.advice``)."""
+    return kind_of(machine).mind(machine, position)
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:

@@ -20,20 +20,21 @@ from learning.core.advice.question import AdviceError
 from learning.core.advice.registry import UNNAMED, adviser_of
 from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import BoxMachine
 from learning.exceptions import MachineNotFoundError, NoEngineError
-from learning.models import Box, Machine
-from learning.storage.values import values_learner
+from learning.models import Machine
 
 _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
-def move_advice(fields: dict[str, Any], who: Callable[[], Any], rng: RandomSource) -> dict[str, Any]:
+def move_advice(
+    fields: dict[str, Any], who: Callable[[], Any], mind_of: Callable[[Machine, Any], Any], rng: RandomSource
+) -> dict[str, Any]:
     """What to play on the board of a question, and how it compares with other moves (docs/ai.md).
 
     Args:
         fields: of the question, as they were sent.
         who: asked for the user only where a machine is named, which may not be everybody's.
+        mind_of: the mind of a machine in a position, as its kind has it (``Kind.mind``).
         rng: decides among moves that are liked equally, and draws the bead of a machine.
 
     Raises:
@@ -48,9 +49,8 @@ def move_advice(fields: dict[str, Any], who: Callable[[], Any], rng: RandomSourc
         return adviser.move(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
     asked, position = adviser.asked(question)
     machine = _machine(who(), fields, asked, position)
-    mind = machine_as_it_stands(machine, position) if engine_of(asked) is None else values_learner(machine)
     view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
-    return {**adviser.machine(question, mind, rng), "machine": view}
+    return {**adviser.machine(question, mind_of(machine, position), rng), "machine": view}
 
 
 def evaluation(fields: dict[str, Any]) -> dict[str, Any]:
@@ -96,19 +96,6 @@ def room_advice(code: str) -> dict[str, Any]:
     if match.is_over:
         raise MatchFinishedError
     return advice(engine, game, game.decode(match.position))
-
-
-def machine_as_it_stands(machine: Machine, position: Any) -> BoxMachine:
-    """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
-    mind = BoxMachine(
-        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
-    )
-    if mind.cabinet.has_box(position):
-        key = machine.game_rules.encode(mind.cabinet.box_position(position))
-        beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()
-        if beads is not None:
-            mind.boxes[key] = list(beads)
-    return mind
 
 
 def _game(fields: dict[str, Any]) -> Game[Any, Any]:

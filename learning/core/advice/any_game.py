@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from games.rules.base import Game, Outcome, Side
 from games.rules.errors import InvalidPositionError
 from games.rules.player import Random
 from learning.core.advice.base import Adviser
 from learning.core.advice.question import COLOURS, AdviceError, read_flip_mode, read_level, read_side, require
-from learning.core.machines.box_machine import BeadDraw, BoxMachine
+from learning.core.machines.box_machine import BeadDraw
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import LEVELS
 
@@ -89,7 +89,17 @@ def move_answer(question: Question, rng: Random) -> dict[str, Any]:
     }
 
 
-def machine_answer(question: Question, machine: BoxMachine, rng: Random) -> dict[str, Any]:
+class Mind(Protocol):
+    """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
+
+    def policy(self, position: Any) -> Mapping[Any, float]:
+        """The chance of every legal move."""
+
+    def choose(self, position: Any, rng: Random) -> tuple[Any | None, BeadDraw | None]:
+        """The move, or ``None`` to resign."""
+
+
+def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, Any]:
     """What the machine draws here, every legal move with its probability, likeliest first, and its box.
 
     ``move`` is ``None`` where it finds no bead and resigns; ``box`` where it opens none. Nothing is learnt.
@@ -176,7 +186,7 @@ def _paths(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
     return {game.format_move(move): game.path_ids(move) for move in game.legal_moves(position)}
 
 
-def _box_view(machine: BoxMachine, position: Any, draw: BeadDraw) -> dict[str, Any]:
+def _box_view(machine: Any, position: Any, draw: BeadDraw) -> dict[str, Any]:
     game = machine.game
     return {
         "position": draw.box,
@@ -208,7 +218,7 @@ class AnyGameAdviser(Adviser[Question]):
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
         return move_answer(question, rng)
 
-    def machine(self, question: Question, mind: BoxMachine, rng: Random) -> dict[str, Any]:
+    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, Any]:
         return machine_answer(question, mind, rng)
 
     def evaluation(self, question: Question) -> dict[str, Any]:

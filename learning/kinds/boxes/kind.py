@@ -18,6 +18,7 @@ from learning.core.exchange.document import MachineData
 from learning.core.exchange.native import boxes_machine
 from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.core.machines.rule import BoxRule, OpenBoxes, RuleError
 from learning.core.printing.sheets import PrintOptions
@@ -181,6 +182,9 @@ class BoxKind(Kind):
         tally = Tally()
         tally.add(result)
         return memory, tally
+
+    def mind(self, machine: Machine, position: Any) -> BoxMachine:
+        return live.mind(machine, position)
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return match_insight(match, seats)

@@ -77,6 +77,19 @@ def taught(machine: Machine, seat: Seat, outcome: Outcome) -> tuple[OpenMemory, 
     return memory, result
 
 
+def mind(machine: Machine, position: Any) -> BoxMachine:
+    """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
+    asked = BoxMachine(
+        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
+    )
+    if asked.cabinet.has_box(position):
+        key = machine.game_rules.encode(asked.cabinet.box_position(position))
+        beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()
+        if beads is not None:
+            asked.boxes[key] = list(beads)
+    return asked
+
+
 def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, Box | None] | None:
     """The machine, ready to look at the position, and the box that it opens there (``None``: none).
 

@@ -13,7 +13,7 @@ from learning.core.exchange import native
 from learning.core.exchange.values import ValuesData
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import Q_PRESETS
-from learning.core.machines.q_learning import Chosen, QRule
+from learning.core.machines.q_learning import Chosen, QLearner, QRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import ContestPlayer
 from learning.core.training.episodes import Tally
@@ -84,6 +84,9 @@ class ValueKind(Entries):
     def taught(self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome) -> tuple[QMemory, Tally]:
         memory = self.load(machine, storage.values_most(machine))
         return memory, live.teach(match, memory, seats, outcome)
+
+    def mind(self, machine: Machine, position: Any) -> QLearner:
+        return storage.values_learner(machine)
 
     def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         return values_insight(match, seats)

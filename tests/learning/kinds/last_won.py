@@ -141,6 +141,29 @@ class LastWon:
         return sample(played, n_games)
 
 
+@dataclass
+class Asked:
+    """The machine, when a question about a board is asked."""
+
+    machine: LastWon
+
+    def policy(self, position):
+        moves, index = self.machine.game.legal_moves(position), self.machine.choose(position, NoChance())
+        if index is not None:
+            return {move: float(number == index) for number, move in enumerate(moves)}
+        return dict.fromkeys(moves, 1 / len(moves))
+
+    def choose(self, position, rng):
+        return self.machine.game.legal_moves(position)[self.machine.choose(position, rng)], None
+
+
+class NoChance:
+    """Tells whether there is a choice at all."""
+
+    def below(self, n):
+        return None
+
+
 class LastWonKind(Entries):
     """What the site asks of it."""
 
@@ -207,6 +230,9 @@ class LastWonKind(Entries):
             memory.teach([(one.ply, memory.game.decode(boards[one.ply]), one.chosen) for one in decisions], result)
             tally.add(result)
         return memory, tally
+
+    def mind(self, machine, position):
+        return Asked(self.load(machine))
 
     def rule_sentences(self, rule):
         return [("Plays", "the move that last won, or anything")]

@@ -266,6 +266,13 @@ class TestShown:
         for nothing in ("boxes", "boxes/.........", "values/........."):
             assert api.get(f"/api/machines/{learner.pk}/{nothing}").status_code == 404
 
+    def test_it_is_asked_for_a_move(self) -> None:
+        learner = trained(last_won(), 300)
+        question = {"game": NC, "board": game_get(NC).encode(game_get(NC).initial_position()), "machine": learner.slug}
+        answer = api_with(None).post("/api/ai/move", question, format="json").json()
+        assert answer["box"] is None
+        assert sum(one["probability"] for one in answer["candidateMoves"]) == pytest.approx(1)
+
     def test_the_staff_sees_its_values(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
         learner = trained(last_won(), 100)
