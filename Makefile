@@ -70,8 +70,9 @@ format: $(DEV) $(TOOLS) ## put every file into shape
 	@$(BIN)/ruff format
 	@$(NODE) $(BIOME) --write
 
-types: $(DEV) ## strict types
+types: $(DEV) $(TOOLS) ## strict types, and those of the scripts' JSDoc
 	@BEADBOX_LOCAL=1 $(BIN)/mypy
+	@$(NODE) tests/js/node_modules/.bin/tsc --project tests/js
 
 lock: | .venv/bin/python ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
 	@$(BIN)/python -m pip --quiet install uv==0.13.8

@@ -4,7 +4,7 @@ import { byId } from "./dom.js";
 
 export class Actions {
   /**
-   * @param {object} viewer who looks: {role, isHost}
+   * @param {Viewer} viewer who looks
    * @param {(type: string, data?: object) => boolean} send sends a message of the protocol
    * @param {{focus: () => void}} board where the focus goes when a button has done its work
    */
@@ -18,10 +18,7 @@ export class Actions {
       send("resign");
       board.focus();
     });
-    for (const [id, swap] of [
-      ["again", false],
-      ["swap", true],
-    ]) {
+    for (const [id, swap] of Object.entries({ again: false, swap: true })) {
       byId(id).addEventListener("click", () => {
         send("reset", { swap });
         board.focus();

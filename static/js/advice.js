@@ -7,10 +7,9 @@
 import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
 import { cellsAt, piecePicture } from "./diagram.js";
-import { html, pageData } from "./dom.js";
+import { byId, html, pageData } from "./dom.js";
 import { percent } from "./words.js";
 
-const byId = (id) => document.getElementById(id);
 const games = new Map(pageData("games").map((game) => [game.slug, game]));
 const NOTHING = "";
 
@@ -23,7 +22,12 @@ let game,
 
 /** Whether a piece has a type, a colour, a face and a rotation of its own, and is sent in these parts. */
 const isInParts = () => game.types.length > 0;
-const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value ?? NOTHING;
+
+function chosen(name) {
+  /** @type {HTMLInputElement|null} */
+  const button = document.querySelector(`input[name="${name}"]:checked`);
+  return button?.value ?? NOTHING;
+}
 
 function radios(root, name, choices) {
   root.replaceChildren(
@@ -45,8 +49,8 @@ function pieceText() {
   const value = chosen("piece");
   if (!isInParts() || value === NOTHING) return value || null;
   const { rotations } = game.types.find(({ letter }) => letter === value.toUpperCase());
-  const rotation = Number(byId("rotation").value) % rotations;
-  return value + (byId("flipped").checked ? "~" : "") + (rotation ? `@${rotation}` : "");
+  const rotation = Number(byId("rotation", HTMLSelectElement).value) % rotations;
+  return value + (byId("flipped", HTMLInputElement).checked ? "~" : "") + (rotation ? `@${rotation}` : "");
 }
 
 /** The same text as the fields that are sent. */
@@ -62,11 +66,15 @@ function pieceFields(text) {
 }
 
 function question() {
-  const machine = byId("machine").value.trim();
-  const fields = { playerColor: chosen("side"), difficulty: byId("level").value, ...(machine && { machine }) };
+  const machine = byId("machine", HTMLInputElement).value.trim();
+  const fields = {
+    playerColor: chosen("side"),
+    difficulty: byId("level", HTMLSelectElement).value,
+    ...(machine && { machine }),
+  };
   // A question that names no game is about this one, but for a machine it has to be named.
   const named = game.unnamed && !machine ? {} : { game: game.slug };
-  const flips = game.flips && { flipModeEnabled: byId("flips").checked };
+  const flips = game.flips && { flipModeEnabled: byId("flips", HTMLInputElement).checked };
   return { ...named, board: isInParts() ? boardInParts() : cells, ...fields, ...flips };
 }
 
@@ -121,7 +129,7 @@ function choose(slug) {
   );
   byId("turning").hidden = !isInParts();
   byId("flip-mode").hidden = !game.flips;
-  byId("machine").placeholder = game.machine;
+  byId("machine", HTMLInputElement).placeholder = game.machine;
   forget();
 }
 
@@ -215,7 +223,7 @@ async function ask(path) {
   draw();
 }
 
-byId("game").addEventListener("change", (event) => choose(event.target.value));
+byId("game").addEventListener("change", () => choose(byId("game", HTMLSelectElement).value));
 byId("start").addEventListener("click", () => {
   cells = [...game.start];
   forget();
@@ -236,5 +244,5 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     byId("copied").textContent = "Copied.";
   });
 }
-choose(byId("game").value);
+choose(byId("game", HTMLSelectElement).value);
 byId("advice").hidden = false;

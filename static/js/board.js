@@ -17,7 +17,7 @@ const NARROW = matchMedia("(max-width: 43.99rem)");
 export class Board {
   /**
    * @param {HTMLElement} root where the board is drawn
-   * @param {object} layout the game's layout
+   * @param {Layout} layout the game's layout
    * @param {(move: string) => void} onPlay called with a legal move once its last cell was chosen
    * @param {(offered: string[], chosen: number[]) => void} onChoice called when the choice of cells has changed, with the
    *   moves that could be played with these very cells
@@ -26,9 +26,13 @@ export class Board {
     this.layout = layout;
     this.onPlay = onPlay;
     this.onChoice = onChoice;
+    /** @type {Paths} */
     this.paths = {};
+    /** @type {Actions} */
     this.actions = {};
+    /** @type {number[]} */
     this.chosen = [];
+    /** @type {BoardView} */
     this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
     this.active = 0;
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
@@ -44,8 +48,9 @@ export class Board {
   }
 
   /**
-   * Shows a position: `board`, `paths` (empty when the viewer may not move), `actions`, `winning`, `last`, `lit`, `ghost`,
-   * and the `beads` of moves: {cells, colour, mark, probability} each.
+   * Shows a position; without `paths` the viewer may not move.
+   *
+   * @param {BoardView & {paths?: Paths, actions?: Actions}} view
    */
   update({ paths = {}, actions = {}, ...view }) {
     // The same position told again leaves a chosen piece in the hand.
@@ -119,7 +124,7 @@ export class Board {
   /** The moves whose path are the chosen cells, plain ones first. */
   #complete(chosen = this.chosen) {
     const moves = this.#through(chosen.at(-1), chosen.slice(0, -1)).filter(([, path]) => path.length === chosen.length);
-    return moves.map(([move]) => move).sort((a, b) => (a in this.actions) - (b in this.actions));
+    return moves.map(([move]) => move).sort((a, b) => Number(a in this.actions) - Number(b in this.actions));
   }
 
   #choose(index) {

@@ -1,7 +1,7 @@
 /** One box: the open drawer, its odds as printed, and a bead beside every change of its life. */
 
 import { beadPicture } from "./beads.js";
-import { html, pageData } from "./dom.js";
+import { byId, html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { withBeads } from "./wall.js";
 import { either, figure, sentence, tenths } from "./words.js";
@@ -12,14 +12,12 @@ const box = pageData("box");
 const slots = withBeads(box);
 const total = slots.reduce((sum, { beads }) => sum + beads, 0);
 
-document
-  .getElementById("matchbox")
-  .replaceChildren(
-    matchbox(layout, { ...box, slots, slot: null, title: document.querySelector("[data-title]").dataset.title }),
-  );
+byId("matchbox").replaceChildren(
+  matchbox(layout, { ...box, slots, slot: null, title: document.querySelector("[data-title]").dataset.title }),
+);
 
 const heading = ["Bead", "Square", "Beads", "Chance", "Drawn"];
-document.getElementById("odds").replaceChildren(
+byId("odds").replaceChildren(
   html("caption", {}, "What is in it, as printed"),
   html(
     "thead",

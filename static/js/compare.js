@@ -1,17 +1,17 @@
 /** Several machines' exact curves in one picture, with their table. */
 
 import { Curve, chosenName, dash, share } from "./curve.js";
-import { html, pageData } from "./dom.js";
+import { byId, html, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
 const curves = pageData("curves", []).filter(({ points }) => points.length);
-const opponent = document.getElementById("opponent");
-const stretch = document.getElementById("stretch");
-const result = document.getElementById("result");
 const WORDS = { win: "won", draw: "drawn", loss: "lost", safe: "not lost" };
 
 if (curves.length) {
-  const curve = new Curve(document.getElementById("curve"), {
+  const opponent = byId("opponent", HTMLSelectElement);
+  const stretch = byId("stretch", HTMLInputElement);
+  const result = byId("result", HTMLSelectElement);
+  const curve = new Curve(byId("curve"), {
     x: "training games",
     y: "of 100 games",
     label: "Learning curves compared",
@@ -20,8 +20,11 @@ if (curves.length) {
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
   const at = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
   // Of a game that nobody plays perfectly there is no such value.
-  const value = ({ [opponent.value]: chances }) =>
-    !chances ? null : result.value === "safe" ? chances.win + chances.draw : chances[result.value];
+  const value = (strength) => {
+    const chances = strength[opponent.value];
+    if (!chances) return null;
+    return result.value === "safe" ? chances.win + chances.draw : chances[result.value];
+  };
 
   const draw = () => {
     const lines = curves.map(({ name }, n) => ({
@@ -31,7 +34,7 @@ if (curves.length) {
       values: xs.map((x) => (at[n].has(x) ? value(at[n].get(x)) : null)),
     }));
     curve.show(xs, lines, null, stretch.checked);
-    document.getElementById("points").replaceChildren(
+    byId("points").replaceChildren(
       html("caption", {}, `${WORDS[result.value]} against ${chosenName(opponent)}`),
       html(
         "thead",
@@ -67,10 +70,8 @@ if (curves.length) {
   stretch.addEventListener("change", draw);
   opponent.addEventListener("change", draw);
   result.addEventListener("change", draw);
-  document
-    .getElementById("png")
-    .addEventListener("click", () =>
-      curve.png("compare.png", `${WORDS[result.value]} against ${chosenName(opponent)}`),
-    );
+  byId("png").addEventListener("click", () =>
+    curve.png("compare.png", `${WORDS[result.value]} against ${chosenName(opponent)}`),
+  );
   draw();
 }

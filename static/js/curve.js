@@ -29,7 +29,7 @@ export function dash(n) {
 export class Curve {
   /**
    * @param {HTMLElement} root an empty element
-   * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: number[]}} words what
+   * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: [number, number]}} words what
    *   the axes count, and the name of the picture; where the values are read, the share at the top, the ends of the x axis
    */
   constructor(root, words) {
@@ -37,6 +37,9 @@ export class Curve {
     this.lines = [];
     this.xs = [];
     this.isZoomed = false;
+    this.isStretched = false;
+    /** @type {number|null} where the axis ends, when more points are to come */
+    this.end = null;
     this.legend = html("ul", { class: "plain curve-legend" });
     this.stage = html("div", {
       class: "curve-stage",
@@ -61,7 +64,7 @@ export class Curve {
    * Shows lines over the same points; what was zoomed in to stays in sight while points arrive.
    *
    * @param {number[]} xs ascending
-   * @param {{name: string, colour: string, dash?: number[], isSampled?: boolean, isBars?: boolean, values: (number|null)[], low?: (number|null)[], high?: (number|null)[]}[]} lines
+   * @param {Line[]} lines
    * @param {number|null} end where the axis ends, when more points are to come
    * @param {boolean} isStretched whether the axis grows by powers of ten, so that the first games can be seen
    */

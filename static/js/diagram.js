@@ -166,8 +166,8 @@ export function outline(layout, x, y) {
 /**
  * The beads of moves on a board: of a move that touches one cell on that cell, of a longer one on a thread along its way.
  *
- * @param {{cells: number[], colour: number, mark: string}[]} moves with the cells (indices) that each touches
- * @returns {{chips: Map<number, object>, threads: object[]}}
+ * @param {MoveBead[]} moves
+ * @returns {{chips: Map<number, MoveBead>, threads: MoveBead[]}}
  */
 export function beadsOn(moves) {
   const isLong = ({ cells }) => cells.length > 1;
@@ -201,6 +201,10 @@ export function thread({ cells, colour, mark, kind = "" }, centres) {
  *
  * `pieces` are those of the printed box; `chips` maps printed cells to the beads that stand for them, `threads` are the
  * beads of moves that lead from cell to cell.
+ *
+ * @param {Layout} layout
+ * @param {(string|null)[]} pieces
+ * @param {{symmetry?: Placement, chips?: Map<number, MoveBead>, threads?: MoveBead[], lit?: number[]}} options
  */
 export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [] } = {}) {
   const place = turned(layout, symmetry);
@@ -218,7 +222,13 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
   return group;
 }
 
-/** A board as a picture of its own, with its words for those who do not see it. */
+/**
+ * A board as a picture of its own, with its words for those who do not see it.
+ *
+ * @param {Layout} layout
+ * @param {(string|null)[]} pieces
+ * @param {{size?: number, label?: string|null} & Parameters<typeof diagram>[2]} options
+ */
 export function boardPicture(layout, pieces, { size = 60, label = null, ...options } = {}) {
   const { columns, rows } = turned(layout, options.symmetry);
   return svg(

@@ -24,9 +24,9 @@ export function html(name, attributes = {}, ...children) {
 /**
  * The element with this id; a page that has none is a mistake of ours, and says so.
  *
- * @template {Element} T
+ * @template {Element} [T=HTMLElement]
  * @param {string} id
- * @param {new () => T} kind what it has to be
+ * @param {new () => T} [kind] what it has to be
  * @returns {T}
  */
 export function byId(id, kind = /** @type {any} */ (HTMLElement)) {

@@ -5,12 +5,16 @@ import { html } from "./dom.js";
 export class EngineView {
   /**
    * @param {{button, answer, bar, words, list}} parts elements of the page
-   * @param {object} layout the game's layout
+   * @param {Layout} layout the game's layout
    * @param {string} url where to ask
    * @param {(path: string[]) => void} onLook called with the cells of the move that is looked at, or none
    */
   constructor(parts, layout, url, onLook) {
-    Object.assign(this, { parts, layout, url, onLook, ply: null });
+    this.parts = parts;
+    this.layout = layout;
+    this.url = url;
+    this.onLook = onLook;
+    this.ply = null;
     parts.button.addEventListener("click", () => this.#ask());
   }
 

@@ -4,6 +4,8 @@
  * The next step is asked for only when the state after the last one has arrived and has been shown.
  */
 
+import { byId } from "./dom.js";
+
 const MOST_PLIES = 100;
 
 export class Exhibition {
@@ -38,7 +40,7 @@ export class Exhibition {
     this.parts.tools.hidden = !isGoing;
     if (!isGoing) {
       this.pause();
-      if (focused) document.getElementById("again").focus();
+      if (focused) byId("again").focus();
     } else if (this.isFinishing && this.asked !== state.version) this.#ask(MOST_PLIES);
     else if (this.isRunning) this.#later();
   }

@@ -1,18 +1,18 @@
 /** An experiment's page: its pictures, and how far it is while a worker runs it. */
 
 import { Curve, dash } from "./curve.js";
-import { pageData } from "./dom.js";
+import { byId, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
 const ASK_EVERY_MS = 500;
 const title = document.querySelector("h1").textContent;
-const said = document.getElementById("said");
-let result = document.getElementById("result");
+const said = byId("said");
+let result = byId("result");
 
 /** Draws every picture of the result that the page holds. */
 function draw() {
   for (const { chart } of pageData("charts", [])) {
-    const curve = new Curve(document.getElementById(`chart-${chart.slug}`), {
+    const curve = new Curve(byId(`chart-${chart.slug}`), {
       x: chart.x,
       y: chart.y,
       label: chart.title,
@@ -36,7 +36,11 @@ function draw() {
   }
 }
 
-/** Bars stand on the whole height of the picture, with room for half a bar at either side. */
+/**
+ * Bars stand on the whole height of the picture, with room for half a bar at either side.
+ *
+ * @returns {{top: number, range: [number, number]}}
+ */
 function bars(chart) {
   const highest = Math.max(...chart.lines.flatMap(({ values }) => values));
   return { top: Math.min(1, 1.1 * highest), range: [chart.xs[0] - 0.6, chart.xs.at(-1) + 0.6] };
@@ -48,11 +52,11 @@ const isGoingOn = () => ["queued", "running"].includes(result.dataset.status);
 async function follow() {
   while (isGoingOn()) {
     const run = await ask();
-    document.getElementById("connection").hidden = run !== null;
+    byId("connection").hidden = run !== null;
     if (run) {
       result.dataset.status = run.status;
-      document.getElementById("progress").value = 100 * run.progress;
-      document.getElementById("status").textContent = run.status === "running" ? "Running" : "Waiting";
+      byId("progress", HTMLProgressElement).value = 100 * run.progress;
+      byId("status").textContent = run.status === "running" ? "Running" : "Waiting";
     }
     if (isGoingOn())
       await new Promise((done) => {
@@ -82,7 +86,7 @@ async function renew() {
     result.replaceWith(fresh);
     result = fresh;
     draw();
-    if (hadFocus) document.getElementById("result-title").focus();
+    if (hadFocus) byId("result-title").focus();
   } catch {
     location.reload();
     return;

@@ -1,6 +1,6 @@
 /** The gallery: all boxes of a machine, those of one kind, and how they were at any time. */
 
-import { pageData } from "./dom.js";
+import { byId, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
 import { TimeMachine } from "./timemachine.js";
 import { Wall } from "./wall.js";
@@ -15,10 +15,10 @@ const SURE = 0.95;
 const page = document.querySelector("[data-machine]");
 const game = pageData("game");
 const drawn = pageData("drawn");
-const title = document.getElementById("title").textContent;
-const only = document.getElementById("only");
-const move = document.getElementById("move");
-const root = document.getElementById("wall");
+const title = byId("title").textContent;
+const only = byId("only", HTMLSelectElement);
+const move = byId("move", HTMLSelectElement);
+const root = byId("wall");
 
 const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
 const changed = ({ beads, start }) => sum(beads.map((n, at) => Math.abs(n - start[at])));
@@ -77,9 +77,9 @@ function show() {
       .slice(0, MOST);
   wall?.destroy();
   wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf, heading: "h2" });
-  document.getElementById("found").textContent = count(found.length, "box", "boxes");
-  document.getElementById("meaning").textContent = kind.words;
-  document.getElementById("none").hidden = found.length > 0;
+  byId("found").textContent = count(found.length, "box", "boxes");
+  byId("meaning").textContent = kind.words;
+  byId("none").hidden = found.length > 0;
 }
 
 function remember() {
@@ -92,12 +92,11 @@ function remember() {
 
 only.addEventListener("change", remember);
 move.addEventListener("change", remember);
-document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());
+byId("tools").addEventListener("submit", (event) => event.preventDefault());
 show();
 
-const at = (id) => document.getElementById(id);
 new TimeMachine(
-  { slider: at("time"), back: at("time-back"), on: at("time-on"), words: at("time-words") },
+  { slider: byId("time", HTMLInputElement), back: byId("time-back"), on: byId("time-on"), words: byId("time-words") },
   (number) => `/machines/${page.dataset.machine}/boxes-at/${number}`,
   (beads) => {
     isPast = Boolean(beads);

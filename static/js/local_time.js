@@ -20,7 +20,8 @@ const short = new Intl.DateTimeFormat("en-GB", {
 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-for (const time of document.querySelectorAll("time[data-local]")) {
+for (const time of document.querySelectorAll("time")) {
+  if (!("local" in time.dataset)) continue;
   // A table says the zone once, in its head.
   time.textContent =
     time.dataset.local === "short"
@@ -32,7 +33,7 @@ for (const time of document.querySelectorAll("time[data-local]")) {
 const zone = document.getElementById("zone");
 if (zone) zone.textContent = ` (${here})`;
 
-const at = document.getElementById("id_at");
+const at = /** @type {HTMLInputElement|null} */ (document.getElementById("id_at"));
 const beside = document.getElementById("at-local");
 function tell() {
   const [hours, minutes] = at.value.split(":").map(Number);

@@ -1,6 +1,6 @@
 /** A machine's page: the wall of boxes, live while the machine plays or trains. */
 
-import { pageData } from "./dom.js";
+import { byId, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
 import { Socket } from "./socket.js";
 import { Wall } from "./wall.js";
@@ -10,8 +10,8 @@ const page = document.querySelector("[data-machine]");
 const game = pageData("game");
 const title = document.querySelector("h1").textContent;
 const boxes = unpack(pageData("packed"), page.dataset.machine);
-const wall = new Wall(document.getElementById("wall"), game.layout ?? game, boxes, pageData("drawn"), title);
-const live = document.getElementById("live");
+const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"), title);
+const live = byId("live");
 let isBack = false;
 
 /** Takes one frame of the machine's socket; the socket calls it, and so may a test. */

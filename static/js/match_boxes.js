@@ -46,8 +46,8 @@ export function beadsOf(draw, pieces, layout) {
 
 export class MatchBoxes {
   /**
-   * @param {object} viewer who looks: {role, layout}
-   * @param {Replay} replay which board is seen
+   * @param {Viewer} viewer who looks
+   * @param {import("./replay.js").Replay} replay which board is seen
    */
   constructor(viewer, replay) {
     this.viewer = viewer;

@@ -57,6 +57,6 @@ export function showTogether(now, managed) {
   const who = managed.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`;
   byId("together-words").textContent =
     `${learner.name} and ${other.name} play each other without anybody watching. ${who} You see how far they are, and the curve.`;
-  byId("together-form").action = `/machines/${learner.id}/train-together`;
-  byId("together-form").elements.opponent.value = other.id;
+  byId("together-form", HTMLFormElement).action = `/machines/${learner.id}/train-together`;
+  byId("together-opponent", HTMLInputElement).value = String(other.id);
 }

@@ -8,11 +8,16 @@ import { roleMark } from "./seats.js";
 
 export class MatchMoves {
   /**
-   * @param {object} viewer who looks: {role, layout}
-   * @param {Replay} replay which board is seen
+   * @param {Viewer} viewer who looks
+   * @param {import("./replay.js").Replay} replay which board is seen
    */
   constructor(viewer, replay) {
-    Object.assign(this, { viewer, replay, now: null, notes: [] });
+    this.viewer = viewer;
+    this.replay = replay;
+    /** @type {MatchState|null} */
+    this.now = null;
+    /** @type {{after: number, words: string}[]} */
+    this.notes = [];
   }
 
   show(now) {

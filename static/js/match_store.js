@@ -4,18 +4,27 @@
  * Knows no page. A state is drawn when the one before it has been, and not at all when a newer one has come meanwhile.
  */
 
+/**
+ * @typedef {object} Page
+ * @property {(now: MatchState, how: {before: MatchState|null, isNews: boolean, isJoin: boolean}) => void|Promise<void>} draw
+ *   may take its time; `before` was drawn last
+ * @property {() => void} drawn after each turn, whether its state was still worth drawing or not
+ * @property {() => void} fail when a state could not be drawn
+ * @property {() => void} rejoin when the state has to be asked for anew
+ * @property {(error: {code: string, detail?: string}) => void} refuse with an error of the protocol
+ */
+
 export class MatchStore {
   /**
    * @param {{role: string|null, isHost: boolean}} viewer who looks; brought up to date when the server says so
-   * @param {object} page what is to be done, each a function:
-   *   `draw(now, {before, isNews, isJoin})` may take its time; `drawn()` after each turn; `fail()` when it could not be drawn;
-   *   `rejoin()` when the state has to be asked for anew; `refuse(error)` with an error of the protocol
+   * @param {Page} page what is to be done
    */
   constructor(viewer, page) {
     this.viewer = viewer;
     this.page = page;
-    /** The newest state, whether drawn yet or not. */
+    /** @type {MatchState|null} the newest state, whether drawn yet or not */
     this.state = null;
+    /** @type {MatchState|null} */
     this.shown = null;
     /** Settled when all that has come is drawn. */
     this.busy = Promise.resolve();

@@ -26,11 +26,8 @@ function newId() {
 /**
  * An open matchbox.
  *
- * @param {object} layout the game's layout
- * @param {object} box what lies in it:
- *   `position` (printed), `board` (its pieces), `slots` [{colour, mark, beads, moves, paths, delta?}], `move_number`,
- *   `symmetry` (how it is turned; left out: as printed), `slot` (the one drawn, or null), `title`;
- *   `boardMoves`: whether `slots[].paths` are those of moves on the board (match page) and not on the printed box.
+ * @param {Layout} layout the game's layout
+ * @param {OpenedBox} box what lies in it
  */
 export function matchbox(layout, box) {
   const total = box.slots.reduce((sum, slot) => sum + slot.beads, 0);

@@ -10,11 +10,13 @@ import { html } from "./dom.js";
 export class Offers {
   /**
    * @param {HTMLElement} root a group of buttons; it keeps its place on the page, so that nothing jumps
-   * @param {object} layout the game's layout
+   * @param {Layout} layout the game's layout
    * @param {(move: string) => void} onPlay called with the move whose button was pressed
    */
   constructor(root, layout, onPlay) {
-    Object.assign(this, { root, layout, onPlay });
+    this.root = root;
+    this.layout = layout;
+    this.onPlay = onPlay;
   }
 
   /**

@@ -31,8 +31,8 @@ export class OpenBox {
   /**
    * Shows one draw of the protocol.
    *
-   * @param {object} draw one of `learning.draws`
-   * @param {{title: string, brand: string, changes: object[], isNew: boolean}} options who plays from the box, the
+   * @param {Draw} draw one of `learning.draws`
+   * @param {{title: string, brand: string, changes: Change[], isNew: boolean}} options who plays from the box, the
    *   machine's name on its label, what changed in this box at the end of the match, and whether the bead is to roll;
    *   resolves when it lies in the corner
    */

@@ -6,17 +6,15 @@ class PackedBox {
 
   constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit], packed, machine) {
     this.#packed = packed;
-    Object.assign(this, {
-      position,
-      move_number: moveNumber,
-      ply,
-      start,
-      beads,
-      draws,
-      pieces: board,
-      places: slots,
-      visit,
-    });
+    this.position = position;
+    this.move_number = moveNumber;
+    this.ply = ply;
+    this.start = start;
+    this.beads = beads;
+    this.draws = draws;
+    this.pieces = board;
+    this.places = slots;
+    this.visit = visit;
     this.now = { beads, draws, visit };
     this.url = `/machines/${machine}/boxes/${position}`;
   }

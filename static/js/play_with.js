@@ -1,7 +1,7 @@
 /** The first page's form for a game with additions: who plays by the plain rules only gives way once one is chosen. */
 
 for (const form of document.querySelectorAll(".play-with")) {
-  const opponent = form.elements.opponent;
+  const opponent = /** @type {HTMLSelectElement} */ (form.querySelector("[name=opponent]"));
   const options = [...opponent.options];
   const note = form.querySelector("[role=status]");
   let replaced = null;

@@ -15,9 +15,19 @@ export class Replay {
    * @param {(words: string) => void} complain called with what went wrong, or nothing when it is well again
    */
   constructor(parts, url, onLook, complain) {
-    Object.assign(this, { parts, url, onLook, complain, boards: [], total: 0, number: null });
+    this.parts = parts;
+    this.url = url;
+    this.onLook = onLook;
+    this.complain = complain;
+    /** @type {PastBoard[]} */
+    this.boards = [];
+    this.total = 0;
+    /** @type {number|null} */
+    this.number = null;
+    /** @type {number|null} */
+    this.wanted = null;
     /** After how many moves the board is seen; `null` is now, whatever comes. */
-    this.ply = null;
+    this.ply = /** @type {number|null} */ (null);
     const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
     for (const [name, where] of Object.entries(steps)) parts[name].addEventListener("click", () => this.go(where()));
     const keys = {
@@ -97,7 +107,7 @@ export class Replay {
   async #ask() {
     const after = this.boards.length ? `?after=${this.boards.length - 1}` : "";
     const answer = await fetch(`${this.url}${after}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(answer.status);
+    if (!answer.ok) throw new Error(String(answer.status));
     const { number, positions } = await answer.json();
     if (number === this.number) for (const one of positions) this.boards[one.ply] = one;
     if (number === this.number && this.#isMissing()) throw new Error("a board that the server does not have");

@@ -313,7 +313,9 @@ function complain(text) {
 /* Buttons */
 
 // Who lets the players go on wants to see it.
-byId("show-tools").addEventListener("click", (event) => event.target.closest("button") && replay.go(Infinity));
+byId("show-tools").addEventListener("click", (event) => {
+  if (/** @type {Element} */ (event.target).closest("button")) replay.go(Infinity);
+});
 byId("beads").addEventListener("click", () => {
   showsBeads = !showsBeads;
   byId("beads").setAttribute("aria-pressed", String(showsBeads));
@@ -329,7 +331,7 @@ byId("copy-link").addEventListener("click", async () => {
 });
 byId("keys").addEventListener("click", () => byId("keys-dialog", HTMLDialogElement).showModal());
 document.addEventListener("keydown", (event) => {
-  const isTyped = event.target.closest("input, textarea, select, dialog");
+  const isTyped = /** @type {Element} */ (event.target).closest("input, textarea, select, dialog");
   if (event.key !== "?" || event.ctrlKey || event.metaKey || isTyped) return;
   byId("keys-dialog", HTMLDialogElement).showModal();
 });

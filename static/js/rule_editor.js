@@ -6,6 +6,7 @@ const rules = pageData("rules");
 const kinds = pageData("kinds");
 /** The usual preset of each side, by game. */
 const usual = pageData("usual");
+/** @type {any} the fields of a form are found by their names */
 const form = document.getElementById("machine-form");
 const own = form.elements.own_rule;
 const note = document.getElementById("own-rule-note");

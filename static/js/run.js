@@ -1,15 +1,16 @@
 /** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
 
 import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.js";
-import { html, pageData } from "./dom.js";
+import { byId, html, pageData } from "./dom.js";
 import { Socket } from "./socket.js";
 import { figure } from "./words.js";
 
 const page = document.querySelector("[data-run]");
+/** @type {(name: string) => HTMLElement} */
 const at = (name) => page.querySelector(`[data-show="${name}"]`);
-const opponent = document.getElementById("opponent");
-const stretch = document.getElementById("stretch");
-const inTraining = document.getElementById("in-training");
+const opponent = byId("opponent", HTMLSelectElement);
+const stretch = byId("stretch", HTMLInputElement);
+const inTraining = byId("in-training", HTMLInputElement);
 const title = document.querySelector("h1").textContent;
 let run = pageData("run");
 let points = pageData("curve-points");
@@ -17,7 +18,7 @@ let pace = null;
 let toldQuarter = Math.floor((4 * run.games_done) / run.games);
 let heard = { games: run.games_done, when: performance.now() };
 
-const curve = new Curve(document.getElementById("curve"), {
+const curve = new Curve(byId("curve"), {
   x: "games of this run",
   y: "of 100 games",
   label: "How the machine got better",
@@ -59,7 +60,8 @@ function progress() {
   page.dataset.status = run.status;
   at("status").textContent = STATUS[run.status];
   at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
-  const took = run.started_at && run.finished_at ? (new Date(run.finished_at) - new Date(run.started_at)) / 1000 : null;
+  const took =
+    run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
   const speed = isOver ? took && run.games_done / took : pace;
   at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
   at("left").textContent =
@@ -77,7 +79,7 @@ function progress() {
   const quarter = Math.floor((4 * run.games_done) / run.games);
   if (quarter > toldQuarter && !isOver) at("told").textContent = `${25 * quarter} % of the games are played.`;
   toldQuarter = quarter;
-  page.querySelector("#cancel").hidden = isOver;
+  byId("cancel").hidden = isOver;
   at("full").hidden = !run.values_left_out;
   at("full").textContent = run.values_left_out
     ? `It learns no more than ${figure(run.most_values)} values here, so ${figure(run.values_left_out)} times it met a new one and left it out. Those that it has go on learning.`
@@ -106,6 +108,7 @@ const sampled = (result) => points.map((point) => point.in_training?.[result] ??
 function draw() {
   const against = opponent.value;
   const xs = points.map(({ games }) => games);
+  /** @type {Line[]} */
   const lines = RESULTS.map((result, n) => ({
     name: `${RESULT_WORDS[result]}, ${how()}`,
     colour: result,
@@ -136,7 +139,7 @@ function table(against) {
     ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`),
     ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`),
   ];
-  document.getElementById("points").replaceChildren(
+  byId("points").replaceChildren(
     html(
       "caption",
       {},
@@ -189,13 +192,11 @@ function duration(seconds) {
 opponent.addEventListener("change", draw);
 inTraining.addEventListener("change", draw);
 stretch.addEventListener("change", draw);
-document
-  .getElementById("png")
-  .addEventListener("click", () =>
-    curve.png(`training-run-${run.id}.png`, `${title}, against ${chosenName(opponent)}`),
-  );
-document.getElementById("cancel").addEventListener("submit", () => {
-  document.querySelector("#cancel button").disabled = true;
+byId("png").addEventListener("click", () =>
+  curve.png(`training-run-${run.id}.png`, `${title}, against ${chosenName(opponent)}`),
+);
+byId("cancel").addEventListener("submit", () => {
+  byId("cancel").querySelector("button").disabled = true;
 });
 stretch.checked = run.games >= STRETCHED;
 progress();

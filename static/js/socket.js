@@ -90,7 +90,7 @@ export class Socket {
   #drop() {
     if (this.timer) return;
     const { socket } = this;
-    this.socket = { readyState: WebSocket.CLOSED };
+    this.socket = { readyState: WebSocket.CLOSED, close: () => {} };
     socket.close();
     this.#lost();
   }

@@ -9,7 +9,9 @@ export class TimeMachine {
    * @param {(beads: Object<string, number[]>|null) => void} onBeads the beads by position; `null` for now
    */
   constructor(parts, address, onBeads) {
-    Object.assign(this, { parts, address, onBeads });
+    this.parts = parts;
+    this.address = address;
+    this.onBeads = onBeads;
     this.last = Number(parts.slider.max);
     this.first = Number(parts.slider.min);
     this.asked = 0;
@@ -43,7 +45,7 @@ export class TimeMachine {
           this.#tell();
         } else {
           const answer = await fetch(this.address(told), { headers: { Accept: "application/json" } });
-          if (!answer.ok) throw new Error(answer.status);
+          if (!answer.ok) throw new Error(String(answer.status));
           const { beads, lesson } = await answer.json();
           this.onBeads(beads);
           this.#tell(lesson);

@@ -1,12 +1,11 @@
 /** A tournament's page: standings, crosstable and pairings, redrawn from every state the socket sends. */
 
-import { html, pageData } from "./dom.js";
+import { byId, html, pageData } from "./dom.js";
 import { Socket } from "./socket.js";
 import { figure } from "./words.js";
 
 const page = document.querySelector("[data-tournament]");
 const roles = pageData("roles");
-const place = (id) => document.getElementById(id);
 const WORDS = {
   queued: "waiting",
   running: "running",
@@ -49,21 +48,21 @@ function draw(state) {
 
 function progress(state) {
   const isOver = state.status !== "running";
-  place("status").textContent = WORDS[state.status].replace(/^./, (letter) => letter.toUpperCase());
+  byId("status").textContent = WORDS[state.status].replace(/^./, (letter) => letter.toUpperCase());
   const round = state.rounds > 1 ? `round ${state.round} of ${state.rounds}, ` : "";
-  place("done").textContent = `${round}${figure(state.pairings_done)} of ${figure(state.pairings_total)} pairings`;
-  place("progress").max = Math.max(1, state.pairings_total);
-  place("progress").value = state.pairings_done;
-  place("error").hidden = !state.error;
-  place("error").textContent = state.error;
-  const cancel = place("cancel-form");
+  byId("done").textContent = `${round}${figure(state.pairings_done)} of ${figure(state.pairings_total)} pairings`;
+  byId("progress", HTMLProgressElement).max = Math.max(1, state.pairings_total);
+  byId("progress", HTMLProgressElement).value = state.pairings_done;
+  byId("error").hidden = !state.error;
+  byId("error").textContent = state.error;
+  const cancel = document.getElementById("cancel-form");
   if (cancel) cancel.hidden = isOver;
 }
 
 function announce(state, names) {
   const [first] = state.standings;
   const best = first?.games ? ` ${names.get(first.entry).name} is first.` : "";
-  place("said").textContent = `The tournament is ${WORDS[state.status]}.${best}`;
+  byId("said").textContent = `The tournament is ${WORDS[state.status]}.${best}`;
 }
 
 function named(entry) {
@@ -89,7 +88,7 @@ function standings(state, names) {
   const columns = head("", "Player", "score", "exact", "rating", "games", "won", "drawn", "lost");
   columns.querySelectorAll("th")[1].classList.remove("figure");
   columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "place"));
-  place("standings").replaceChildren(columns, html("tbody", {}, rows));
+  byId("standings").replaceChildren(columns, html("tbody", {}, rows));
 }
 
 function cross(state, names) {
@@ -123,7 +122,7 @@ function cross(state, names) {
       }),
     );
   });
-  place("cross").replaceChildren(columns, html("tbody", {}, rows));
+  byId("cross").replaceChildren(columns, html("tbody", {}, rows));
 }
 
 function pairings(state, names) {
@@ -154,12 +153,12 @@ function pairings(state, names) {
   );
   for (const th of [...columns.querySelectorAll("th")].slice(rounds ? 1 : 0, rounds ? 3 : 2))
     th.classList.remove("figure");
-  place("pairings").replaceChildren(columns, html("tbody", {}, rows));
+  byId("pairings").replaceChildren(columns, html("tbody", {}, rows));
 }
 
 draw(pageData("tournament"));
 if (status === "running") {
   new Socket(`/api/tournaments/${page.dataset.tournament}/ws`, receive, (connection) => {
-    place("lost").hidden = connection !== "lost" || status !== "running";
+    byId("lost").hidden = connection !== "lost" || status !== "running";
   });
 }

@@ -24,8 +24,8 @@ const BUDGET = 6;
 export class Wall {
   /**
    * @param {HTMLElement} root
-   * @param {object} layout the game's layout
-   * @param {object[]} boxes the machine's boxes
+   * @param {Layout} layout the game's layout
+   * @param {MachineBox[]} boxes the machine's boxes
    * @param {{position, slot}|null} drawn the last bead drawn
    * @param {string} title the machine's name
    * @param {{shelf?: string, heading?: string}} options the name of the one shelf on which the boxes stand in the order
@@ -44,6 +44,11 @@ export class Wall {
     this.extra = boxes.length <= WHOLE ? Infinity : EXTRA;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
+    this.centres = turned(layout).centres;
+    /** @type {SVGElement|null} the empty board, to be copied for every box */
+    this.blank = null;
+    /** @type {number[]|null} the boxes as the arrows lead through them */
+    this.order = null;
     const byMove = shelf
       ? new Map([[0, boxes.keys()]])
       : Map.groupBy
@@ -56,16 +61,14 @@ export class Wall {
     this.life = new AbortController();
     const { signal } = this.life;
     root.addEventListener("keydown", (event) => this.#key(event), { signal });
-    root.addEventListener(
-      "pointerover",
-      (event) => event.pointerType !== "touch" && this.#look(event.target.closest(".wall-box")),
-      { signal },
-    );
+    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#look(boxAt(event)), {
+      signal,
+    });
     root.addEventListener("pointerleave", () => this.#look(null), { signal });
     root.addEventListener(
       "focusin",
       (event) => {
-        const link = event.target.closest(".wall-box");
+        const link = boxAt(event);
         if (!link) return;
         this.#activate(Number(link.dataset.at));
         if (link.matches(":focus-visible")) this.#look(link);
@@ -228,8 +231,8 @@ export class Wall {
     link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
     link.dataset.sure = tint;
     link.setAttribute("aria-label", boxWords(box, isLast ? box.slots[this.drawn.slot] : null));
-    this.blank ??= this.#blank();
-    const picture = this.blank.cloneNode(true);
+    this.blank ??= this.#emptyBoard();
+    const picture = /** @type {SVGElement} */ (this.blank.cloneNode(true));
     picture.append(...this.#pieces(box));
     if (isLast && this.drawn.slot !== null) {
       const cell = this.layout.cells[cellsAt(this.layout, box.slots[this.drawn.slot].paths[0]).at(-1)];
@@ -239,7 +242,7 @@ export class Wall {
   }
 
   /** The empty board, to be copied for every box. */
-  #blank() {
+  #emptyBoard() {
     const { columns, rows } = this.layout;
     const picture = svg(
       "svg",
@@ -254,11 +257,11 @@ export class Wall {
   #pieces(box) {
     const paths = ["", ""];
     const men = ["", ""];
-    this.centres ??= turned(this.layout).centres;
+    const { centres } = this;
     const rest = [];
     box.board.forEach((piece, cell) => {
       if (!piece) return;
-      const [x, y] = [100 * this.centres[cell].x, 100 * this.centres[cell].y];
+      const [x, y] = [100 * centres[cell].x, 100 * centres[cell].y];
       const { shape, side } = lookOf(this.layout, piece);
       if (shape === "cross") paths[side] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
       else if (shape === "nought") paths[side] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
@@ -307,7 +310,7 @@ export class Wall {
   }
 
   #key(event) {
-    const link = event.target.closest(".wall-box");
+    const link = boxAt(event);
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
     this.order ??= this.shelves.flatMap(({ members }) => members);
     const { order } = this;
@@ -382,6 +385,11 @@ export function boxWords(box, drawn) {
 /** The slots of a box together with their beads, as the matchbox wants them. */
 export function withBeads(box) {
   return box.slots.map((slot, at) => ({ ...slot, slot: at, beads: box.beads[at] }));
+}
+
+/** The box that an event is about, if any. */
+function boxAt({ target }) {
+  return target.closest(".wall-box");
 }
 
 function groups(boxes) {

@@ -2,19 +2,18 @@
 
 import { beadPicture } from "./beads.js";
 import { Board } from "./board.js";
-import { html, pageData } from "./dom.js";
+import { byId, html, pageData } from "./dom.js";
 import { closedMatchbox, matchbox } from "./matchbox.js";
 import { either, figure, percent, sentence, tenths } from "./words.js";
 
 const page = document.querySelector("[data-base]");
 const game = pageData("game");
 const layout = game.layout ?? game;
-const at = (id) => document.getElementById(id);
 const { title, base } = page.dataset;
 const trail = [];
 let view = pageData("view");
 
-const board = new Board(at("board"), layout, (played) => {
+const board = new Board(byId("board"), layout, (played) => {
   const move = view.moves.find((one) => one.move === played);
   if (move) go(move.next);
 });
@@ -39,8 +38,8 @@ async function go(position, { isNew = true } = {}) {
 }
 
 function problem(words) {
-  at("problem").hidden = !words;
-  at("problem").textContent = words;
+  byId("problem").hidden = !words;
+  byId("problem").textContent = words;
 }
 
 /** The slots of the box as they lie on this board. */
@@ -75,11 +74,11 @@ function show() {
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
   // What could not be read stays to be mended.
-  if (at("problem").hidden) at("position").value = view.position;
-  at("back").disabled = !trail.length;
-  at("say").textContent = words();
+  if (byId("problem").hidden) byId("position", HTMLInputElement).value = view.position;
+  byId("back", HTMLButtonElement).disabled = !trail.length;
+  byId("say").textContent = words();
   const places = why ? slots(why) : [];
-  at("matchbox").replaceChildren(
+  byId("matchbox").replaceChildren(
     places.length
       ? matchbox(layout, {
           ...why.box,
@@ -93,7 +92,7 @@ function show() {
       : closedMatchbox(`A closed matchbox of ${title}`),
   );
   const isTurned = why && places.length && (why.symmetry.quarter_turns || why.symmetry.mirrored);
-  at("turned").replaceChildren(
+  byId("turned").replaceChildren(
     ...(why?.box
       ? [
           isTurned ? `The printed box is turned to fit: ${why.symmetry.name}. ` : "The box lies as it is printed. ",
@@ -109,7 +108,7 @@ function show() {
       : []),
   );
   const rows = why ? why.moves : view.moves;
-  at("odds").replaceChildren(
+  byId("odds").replaceChildren(
     html(
       "caption",
       {},
@@ -179,15 +178,15 @@ function words() {
     : `${title} is to move. Most likely, ${percent(best.probability)}: bead ${best.mark}, ${either(best.names)}.`;
 }
 
-at("back").addEventListener("click", () => {
+byId("back").addEventListener("click", () => {
   const position = trail.pop();
   if (position === undefined) return;
   history.replaceState({ position }, "", `${base}?position=${encodeURIComponent(position)}`);
   go(position, { isNew: false });
 });
-at("typed").addEventListener("submit", (event) => {
+byId("typed").addEventListener("submit", (event) => {
   event.preventDefault();
-  go(at("position").value.trim());
+  go(byId("position", HTMLInputElement).value.trim());
 });
 addEventListener("popstate", () => {
   trail.pop();

@@ -64,7 +64,11 @@ const ERRORS = {
   too_many_frames: "That was very quick. Wait a moment, then try again.",
 };
 
-/** An error of the protocol in words; an unknown code keeps the server's own sentence. */
+/**
+ * An error of the protocol in words; an unknown code keeps the server's own sentence.
+ *
+ * @param {{code?: string, detail?: string}} error
+ */
 export function errorWords({ code, detail } = {}) {
   return ERRORS[code] ?? `Nothing changed. The server said: ${detail || code || "something went wrong"}`;
 }
