@@ -6,8 +6,6 @@
 
 import { svg } from "./dom.js";
 
-export const COLOURS = ["white", "lilac", "silver", "black", "gold", "green", "amber", "red", "pink"];
-
 /** Up to this many beads are drawn one by one; more are drawn as stacks with their number. */
 export const ONE_BY_ONE = 40;
 

@@ -10,7 +10,7 @@ const cell = (words) => html("td", { class: "figure" }, words);
 export const keepsBoxes = (machine) => machine?.tells === "boxes";
 
 /** Whether it is told in values. */
-export const keepsValues = (machine) => machine?.tells === "values";
+const keepsValues = (machine) => machine?.tells === "values";
 
 /** Fills the section of the match page, or hides it where nobody in the game keeps values. */
 export function showValues(now, section) {

@@ -362,7 +362,7 @@ export function certainty({ beads, draws, start }) {
 }
 
 /** A box in words. */
-export function boxWords(box, drawn) {
+function boxWords(box, drawn) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
