@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import which_game
-from tests.kind_questions import kind_questions
+from tests import house
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_OURS = {".venv", "node_modules"}
@@ -80,10 +79,6 @@ def test_the_contract_on_independent_games_names_every_game() -> None:
     assert set(contracts["3a"]["modules"]) == folders
 
 
-def test_nobody_outside_its_folder_asks_which_game_it_is() -> None:
-    assert which_game.places() == []
-
-
 def test_how_long_a_test_waits_is_decided_in_one_place() -> None:
     limit = re.compile(r"timeout(_s)?\s*=\s*[1-9]|\.(wait|join|receive_output)\([\d.]+\)|\bsleep\([\d.]*[1-9]")
     tests = [
@@ -91,11 +86,6 @@ def test_how_long_a_test_waits_is_decided_in_one_place() -> None:
     ]
     assert Path("tests/waiting.py") in tests
     assert {str(path) for path in tests if limit.search((ROOT / path).read_text())} == set()
-
-
-def test_nobody_but_the_kinds_asks_for_the_kind_of_a_machine() -> None:
-    """docs/adding-a-machine.md promises it: they ask what it can do."""
-    assert list(kind_questions()) == []
 
 
 def test_files_are_named_after_what_is_in_them() -> None:
@@ -112,3 +102,8 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
         if pattern.search((ROOT / path).read_text())
     ]
     assert not found
+
+
+@pytest.mark.parametrize("figure", house.measured(), ids=lambda figure: figure.name)
+def test_the_house_keeps_its_figures(figure: house.Measured) -> None:
+    assert figure.holds, "\n".join((f"{figure.name}: at most {figure.most}", *figure.found))

@@ -270,29 +270,33 @@ def machine_import(
         rule_require(data.game, data.rule)
     except (ExchangeError, GameTooLargeError, RuleRefusedError, UnknownGameError) as error:
         raise MachineFileError(str(error)) from None
-    with transaction.atomic():
-        if user is not None:
-            _machine_quota_require(user)
-        kind = kind_of_rule(data.rule)
-        details = kind.fields_read(data)
-        if user is not None and kind.grows:
-            values_quota_require(user, details["n_values"])
-        machine = Machine.objects.create(
-            owner=user,
-            name=data.name,
-            description=data.description,
-            game=data.game.slug,
-            preset=data.preset,
-            rule_json=data.rule.to_json(),
-            learns=data.learns,
-            n_games=data.wins + data.draws + data.losses,
-            n_wins=data.wins,
-            n_draws=data.draws,
-            n_losses=data.losses,
-            **details,
-        )
-        kind.restore(machine, data)
-    return Imported(machine, data)
+    return Imported(_restored(user, data), data)
+
+
+@transaction.atomic
+def _restored(user: Any, data: Document) -> Machine:
+    if user is not None:
+        _machine_quota_require(user)
+    kind = kind_of_rule(data.rule)
+    details = kind.fields_read(data)
+    if user is not None and kind.grows:
+        values_quota_require(user, details["n_values"])
+    machine = Machine.objects.create(
+        owner=user,
+        name=data.name,
+        description=data.description,
+        game=data.game.slug,
+        preset=data.preset,
+        rule_json=data.rule.to_json(),
+        learns=data.learns,
+        n_games=data.wins + data.draws + data.losses,
+        n_wins=data.wins,
+        n_draws=data.draws,
+        n_losses=data.losses,
+        **details,
+    )
+    kind.restore(machine, data)
+    return machine
 
 
 @transaction.atomic

@@ -107,15 +107,25 @@ class JobKind(ABC, Generic[JobT]):
         """Work at a claimed job until it is over or the turn ends; the jobs of this kind that wait because of it."""
 
 
+def held(job: JobT) -> JobT:
+    """A job that this worker has, as its row stands now, which is locked until the transaction ends.
+
+    Raises:
+        JobLostError: it is no longer this worker's.
+    """
+    mine = _mine(job).select_for_update(of=("self",)).first()
+    if mine is None:
+        raise JobLostError
+    return mine
+
+
 def renew(job: Job, lease_s: float, **fields: Any) -> None:
     """Go on holding a job, and store what has become of it.
 
     Raises:
         JobLostError: it is no longer this worker's; nothing was stored.
     """
-    lease_until = timezone.now() + timedelta(seconds=lease_s)
-    _update(job, lease_until=lease_until, **fields)
-    job.lease_until = lease_until
+    _update(job, lease_until=timezone.now() + timedelta(seconds=lease_s), **fields)
 
 
 def let_go(job: Job, **fields: Any) -> None:
@@ -143,10 +153,15 @@ def fault(error: Exception) -> str:
     return said[:2000]
 
 
+def _mine(job: JobT) -> QuerySet[JobT]:
+    return type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING, lease_until=job.lease_until)
+
+
 def _update(job: Job, **fields: Any) -> None:
-    mine = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING, lease_until=job.lease_until)
-    if not mine.update(**fields):
+    if not _mine(job).update(**fields):
         raise JobLostError
+    for name, value in fields.items():
+        setattr(job, name, value)
 
 
 def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None:

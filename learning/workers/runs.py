@@ -10,7 +10,6 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from django.db import transaction
 from django.db.models.functions import Coalesce, Now
@@ -170,19 +169,10 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     stage, left = _stage(run)
     try:
         machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
-        claim = run.lease_until
-        run = TrainingRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
     except MachineNotFoundError:
         # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
-        ours = TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING, lease_until=run.lease_until)
-        still_ours = ours.first()
-        if still_ours is None:
-            raise JobLostError from None
-        return still_ours
-    except TrainingRun.DoesNotExist:
-        raise JobLostError from None
-    if run.status != JobStatus.RUNNING or run.lease_until != claim:
-        raise JobLostError
+        return jobs.held(run)
+    run = jobs.held(run)
     points = [] if sampled is None else [sampled]
     if left and stage.is_without_opponent:
         run.cancel_requested = True
@@ -191,15 +181,14 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if left and not run.cancel_requested:
         points += _train(run, stage, [machine, *others], min(pace.n_games, left), pace, news)
-    now = timezone.now()
+    run.save()
     # Where the last point is a sample it is still to be taken.
     if run.games_done == run.n_games and not (left and _is_sampled(machine)):
-        run.status, run.finished_at, run.lease_until = JobStatus.FINISHED, now, None
+        jobs.end(run, JobStatus.FINISHED, finished_at=timezone.now())
     elif run.cancel_requested:
-        run.status, run.finished_at, run.lease_until = JobStatus.CANCELLED, now, None
+        jobs.end(run, JobStatus.CANCELLED, finished_at=timezone.now())
     else:
-        run.lease_until = now + timedelta(seconds=LEASE_S)
-    run.save()
+        jobs.renew(run, LEASE_S)
     CurvePoint.objects.bulk_create(points)
     return run
 

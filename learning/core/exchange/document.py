@@ -163,17 +163,8 @@ def machine_from(
         rule = _fitting(usual or PRESETS[preset].rule, game, ours)
         slug, stretched = (preset, "") if rule == PRESETS[preset].rule else ("", preset)
     cabinet = Cabinet(game, side, rule)
-    boxes: dict[str, tuple[Entry, BoxData]] = {}
-    for entry, position in ours:
-        box = _box_of(cabinet, entry, position)
-        earlier = boxes.setdefault(box.position, (entry, box))
-        if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
-            raise ExchangeError(
-                entry.where,
-                f"is the same box as {earlier[0].where} ({shown(earlier[0].text)}), turned or written otherwise, and "
-                f"holds other beads than {shown(entry.text)}: leave one of the two out",
-            )
-    set_aside = [entry.set_aside for entry, _ in boxes.values() if entry.set_aside]
+    boxes = _each_once(cabinet, ours)
+    set_aside = [entry.set_aside for entry, _ in boxes if entry.set_aside]
     return MachineData(
         game=game,
         side=side,
@@ -187,9 +178,24 @@ def machine_from(
             boxes_set_aside=len(set_aside),
             why_set_aside=why_set_aside,
         ),
-        boxes=boxes_sorted(game, (box for _, box in boxes.values())),
+        boxes=boxes_sorted(game, (box for _, box in boxes)),
         **details,
     )
+
+
+def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, BoxData]]:
+    """The box of each entry and its position; of one that is written twice with the same beads the first."""
+    boxes: dict[str, tuple[Entry, BoxData]] = {}
+    for entry, position in entries:
+        box = _box_of(cabinet, entry, position)
+        earlier = boxes.setdefault(box.position, (entry, box))
+        if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
+            raise ExchangeError(
+                entry.where,
+                f"is the same box as {earlier[0].where} ({shown(earlier[0].text)}), turned or written otherwise, and "
+                f"holds other beads than {shown(entry.text)}: leave one of the two out",
+            )
+    return list(boxes.values())
 
 
 def boxes_sorted(game: Game[Any, Any], boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:

@@ -1,0 +1,115 @@
+"""The house in figures: its rooms and the ways between them. ``python -m tests.house`` prints them.
+
+``test_architecture`` holds each to its bound. A room is an entry of ``learning/``, an arrow leads from a room to
+one that it imports; arrows upward and circles are the import contracts' to refuse.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grimp
+
+from tests import which_game
+from tests.kind_questions import kind_questions
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("games", "learning", "menace_site")
+LONGEST = 60
+# Kernels are one loop over arrays: a helper would need as many of them again as arguments.
+LONG_WITH_REASON = {
+    "learning/core/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
+    "learning/core/engines/romgon/search.py:search": "deepening around it, which has to see every array that it uses",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A figure, the most it may be, and what it counts."""
+
+    name: str
+    found: tuple[str, ...]
+    most: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is no more than there may be."""
+        return len(self.found) <= self.most
+
+
+def measured() -> list[Measured]:
+    """Every figure, measured now."""
+    return [
+        Measured("entries of learning/", tuple(rooms()), 27),
+        Measured("arrows between its rooms", tuple(arrows()), 120),
+        Measured("modules that lease a job", tuple(leases()), 1),
+        Measured("places outside the kinds that ask for a kind of machine", tuple(kind_questions()), 0),
+        Measured("places outside the games' folders that ask which game", tuple(which_game.places()), 0),
+        Measured(f"functions above {LONGEST} lines", tuple(long_functions()), 0),
+    ]
+
+
+def rooms() -> Iterator[str]:
+    """The entries of ``learning/``, its mark as a package apart."""
+    for path in sorted((ROOT / "learning").iterdir()):
+        if path.name not in ("__init__.py", "__pycache__"):
+            yield path.name
+
+
+def arrows() -> list[str]:
+    """``from -> to``, once for each pair of rooms."""
+    graph = grimp.build_graph("learning", cache_dir=None)
+    found = set()
+    for module in graph.modules:
+        for imported in graph.find_modules_directly_imported_by(module):
+            ends = module.split(".")[1:2] + imported.split(".")[1:2]
+            if len(set(ends)) == 2 and "migrations" not in ends:
+                found.add(" -> ".join(ends))
+    return sorted(found)
+
+
+def leases() -> Iterator[str]:
+    """Modules in which a job gets a lease: the protocol of jobs is written once."""
+    lease = re.compile(r"\blease_until\b.*\btimedelta\b")
+    for path in sources():
+        if "models" not in path.parts and lease.search(path.read_text()):
+            yield str(path.relative_to(ROOT))
+
+
+def long_functions() -> Iterator[str]:
+    """``path:line name (lines)`` of each function that is too long without a reason."""
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                where = f"{path.relative_to(ROOT)}:{node.name}"
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > LONGEST and where not in LONG_WITH_REASON:
+                    yield f"{where} ({lines} lines)"
+
+
+def sources() -> list[Path]:
+    """Every module of the site; migrations are history."""
+    return [
+        path
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if "migrations" not in path.parts
+    ]
+
+
+def main() -> None:
+    """Print each figure, and what is in the way where one does not hold."""
+    for figure in measured():
+        lines = [f"{len(figure.found):4} of at most {figure.most:3}  {figure.name}"]
+        if not figure.holds:
+            lines += [f"        {one}" for one in figure.found]
+        sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
