@@ -162,8 +162,8 @@ interface MachineBrief {
   draws: number;
   losses: number;
   win_rate: number;
-  /** Of one that keeps values: how often it explores. */
-  epsilon?: number;
+  /** Which part of `learning` tells of it: `boxes`, `values`, or none (empty). */
+  tells: string;
 }
 
 interface Seat {
