@@ -103,7 +103,7 @@ def _newcomer(request: Request, code: str = "") -> Iterator[services.Person]:
 
 
 def _seated(seated: services.Seated, status: int) -> Response:
-    role = None if seated.side is None else seated.room.game_rules.layout.roles[seated.side]
+    role = None if seated.side is None else seated.room.game_rules.look.layout.roles[seated.side]
     body = {"code": seated.room.code, "role": role}
     if seated.token:
         body["seat_token"] = seated.token

@@ -96,13 +96,13 @@ def swap_allowed(seats: list[Seat]) -> bool:
 
 def role_of(match: Match, side: int) -> str:
     """What the game calls a side: ``X``, ``O``."""
-    return match.room.game_rules.layout.roles[side]
+    return match.room.game_rules.look.layout.roles[side]
 
 
 def reason_of(match: Match) -> str:
     """Why the match ended, in words a child understands."""
     termination = match.termination
-    return MATCH_REASONS.get(termination) or match.room.game_rules.reasons[termination]
+    return MATCH_REASONS.get(termination) or match.room.game_rules.look.reasons[termination]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +169,8 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
     seats, plies = list(match.seats.all()), list(match.plies.all())
     playing = match.status == MatchStatus.PLAYING
     legal = game.legal_moves(position) if playing else ()
-    cells = game.layout.cells
-    roles = game.layout.roles
+    cells = game.look.layout.cells
+    roles = game.look.layout.roles
     return {
         "code": room.code,
         "game": room.game,
@@ -183,14 +183,14 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
         "turn": roles[game.side_to_move(position)] if playing else None,
         "thinking": match.answer_by is not None,
         "legal_moves": [game.format_move(move) for move in legal],
-        "paths": {game.format_move(move): game.path_ids(move) for move in legal},
+        "paths": {game.format_move(move): game.look.path_ids(move) for move in legal},
         "actions": {
-            game.format_move(move): _action(game, position, move) for move in legal if game.kind(move) != "move"
+            game.format_move(move): _action(game, position, move) for move in legal if game.look.kind(move) != "move"
         },
-        "notices": dict(game.notices(position)) if playing else {},
+        "notices": dict(game.look.notices(position)) if playing else {},
         "captured": _captured(game, position),
         "last_move": plies[-1].move if plies else None,
-        "winning_cells": [cells[cell].id for cell in game.winning_cells(position)],
+        "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
         "outcome": None if not match.is_over else _outcome(match),
         "seats": [
             {
@@ -219,11 +219,11 @@ def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[dict[str, Any]]:
         move = game.parse_move(ply.move)
         yield {
             "ply": ply.number,
-            "role": game.layout.roles[ply.side],
+            "role": game.look.layout.roles[ply.side],
             "move": ply.move,
-            "path": game.path_ids(move),
-            "name": game.tell_move(position, move),
-            "piece": game.mover(position, move),
+            "path": game.look.path_ids(move),
+            "name": game.look.tell_move(position, move),
+            "piece": game.look.mover(position, move),
         }
         position = game.apply(position, move)
 
@@ -254,22 +254,22 @@ def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[dict[str, Any]]:
             "board": list(game.pieces(position)),
             "last_cells": path,
             "captured": _captured(game, position),
-            "notices": {} if game.is_terminal(position) else dict(game.notices(position)),
+            "notices": {} if game.is_terminal(position) else dict(game.look.notices(position)),
         }
         if text is not None:
             move = game.parse_move(text)
-            path, position = game.path_ids(move), game.apply(position, move)
+            path, position = game.look.path_ids(move), game.apply(position, move)
 
 
 def _captured(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
     """The pieces that each role has lost."""
-    return dict(zip(game.layout.roles, map(list, game.captured(position)), strict=True))
+    return dict(zip(game.look.layout.roles, map(list, game.look.captured(position)), strict=True))
 
 
 def _action(game: Game[Any, Any], position: Any, move: Any) -> dict[str, Any]:
     """An action that is no plain move: its kind, its words, and the piece as it will be."""
     after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
-    return {"kind": game.kind(move), "name": game.describe_action(position, move), "piece": after}
+    return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
 
 
 def machines_managed(room: Room, user: Any) -> list[Any]:
@@ -298,7 +298,7 @@ def _insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
 
 def game_view(game: Game[Any, Any]) -> dict[str, Any]:
     """Everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
-    layout = game.layout
+    layout = game.look.layout
     return {
         "slug": game.slug,
         "family": game.family,
@@ -308,8 +308,8 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
                 "slug": one.slug,
                 "name": one.name,
                 "variant": one.variant,
-                "columns": one.layout.columns,
-                "rows": one.layout.rows,
+                "columns": one.look.layout.columns,
+                "rows": one.look.layout.rows,
             }
             for one in family_games(game.family)
         ],
@@ -319,7 +319,7 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
         "sides": [{"role": role, "name": name} for role, name in zip(layout.roles, layout.role_names, strict=True)],
         "notation": {
             "moves": [game.format_move(move) for move in game.legal_moves(game.initial_position())],
-            "position": game.notation,
+            "position": game.look.notation,
         },
         "layout": {
             "columns": layout.columns,
@@ -343,12 +343,12 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
             "cell_words": layout.cell_words,
             "badges": layout.badges or layout.roles,
         },
-        "guide": [{"title": title, "words": words} for title, words in game.guide.items()],
+        "guide": [{"title": title, "words": words} for title, words in game.look.guide.items()],
         "boxes": game.takes_boxes,
         "has_engine": any(player.advises(game) for player in PLAYERS.values()),
-        "has_actions": game.has_actions,
-        "plain_words": game.plain_words,
-        "legend": game.legend,
+        "has_actions": game.look.has_actions,
+        "plain_words": game.look.plain_words,
+        "legend": game.look.legend,
         "additions": [
             {"slug": slug, "name": addition.name, "summary": addition.summary, "added": slug in game.added}
             for slug, addition in game.additions.items()

@@ -231,13 +231,13 @@ def parse_side(game: Game[Any, Any], text: str, default: Side | None) -> Side | 
     Raises:
         ValueError: it means nothing in this game.
     """
-    roles = [role.lower() for role in game.layout.roles]
+    roles = [role.lower() for role in game.look.layout.roles]
     text = text.strip().lower()
     if not text:
         return default
     if text == "random":
         return None
-    for known in (roles, ["0", "1"], ["first", "second"], list(game.layout.role_names)):
+    for known in (roles, ["0", "1"], ["first", "second"], list(game.look.layout.role_names)):
         if text in known:
             return Side(known.index(text))
-    raise ValueError(f"side: {text!r} is not one of {', '.join(game.layout.roles)}, random")
+    raise ValueError(f"side: {text!r} is not one of {', '.join(game.look.layout.roles)}, random")

@@ -504,7 +504,7 @@ def room_enter(*, code: str, person: Person) -> Entered:
     with snapshot():
         room = room_get(code)
         match = match_latest(room)
-        roles = (room.game_rules.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
+        roles = (room.game_rules.look.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
         view = room_state(room, match).told(person.viewer)
         entered = Entered(room, next(roles, None), person.hosts(room), view)
     _remind(match)

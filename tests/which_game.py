@@ -24,7 +24,13 @@ OWN = (
 NAMES = {
     text
     for game in GAMES.values()
-    for text in (game.slug, game.family, *game.layout.roles, *game.layout.pieces, *game.pieces(game.initial_position()))
+    for text in (
+        game.slug,
+        game.family,
+        *game.look.layout.roles,
+        *game.look.layout.pieces,
+        *game.pieces(game.initial_position()),
+    )
     if text is not None
 }
 """What games and their pieces are called: nothing is compared with these."""

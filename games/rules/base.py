@@ -132,8 +132,84 @@ PositionT = TypeVar("PositionT", bound=Hashable)
 MoveT = TypeVar("MoveT", bound=Hashable)
 
 
+class Look(Generic[PositionT, MoveT]):
+    """How a game is drawn and told. What is here does for every game; one that has more to say overrides it.
+
+    Args:
+        game: the rules.
+        layout: the board.
+        notation: how ``encode`` writes a position, for those who write programs.
+        reasons: why a game ended, in words a child understands, by termination.
+        guide: how to play, under headings, where the game's ``summary`` is not enough for somebody who has never seen
+            the board.
+    """
+
+    has_actions: bool = False
+    """Whether a piece can do more than go somewhere: then :meth:`kind` and :meth:`describe_action` say what."""
+    plain_words: str = ""
+    """What is said of a match without any of the additions."""
+    legend: str = ""
+    """What the marks on the board mean, where they do not speak for themselves."""
+
+    def __init__(
+        self,
+        game: Game[PositionT, MoveT],
+        layout: Layout,
+        *,
+        notation: str,
+        reasons: Mapping[str, str],
+        guide: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.game = game
+        self.layout = layout
+        self.notation = notation
+        self.reasons = reasons
+        self.guide = guide
+
+    def path_ids(self, move: MoveT) -> list[str]:
+        """The cells that a person touches to play the move by their ids, as they go over the wire."""
+        return [self.layout.cells[cell].id for cell in self.game.path(move)]
+
+    def kind(self, move: MoveT) -> str:
+        """What sort of action a move is, where several touch the same cells: by default all are a ``move``."""
+        return "move"
+
+    def describe_action(self, position: PositionT, move: MoveT) -> str:
+        """What an action that is no plain ``move`` does to its piece, in words for a button."""
+        return self.kind(move)
+
+    def captured(self, position: PositionT) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The pieces that each side has lost, as ``pieces`` calls them; by default nothing is said of any."""
+        return (), ()
+
+    def notices(self, position: PositionT) -> Mapping[str, str]:
+        """What the players should be told of a position, such as a check: words by flag; by default nothing."""
+        return {}
+
+    def winning_cells(self, position: PositionT) -> tuple[int, ...]:
+        """The cells to light up when the game is over; by default none."""
+        return ()
+
+    def bead(self, position: PositionT, move: MoveT) -> Bead:
+        """The bead of a move in a box: by default coloured and lettered in the order of the moves."""
+        index = self.game.legal_moves(position).index(move)
+        return Bead(colour=index % 9, mark=chr(ord("A") + index % 26))
+
+    def describe_move(self, move: MoveT) -> str:
+        """The move in words: the names of the cells it touches."""
+        return " to ".join(self.layout.cells[cell].name for cell in self.game.path(move))
+
+    def tell_move(self, position: PositionT, move: MoveT) -> str:
+        """The move in words for who sees it played in this position: by default as :meth:`describe_move`."""
+        return self.describe_move(move)
+
+    def mover(self, position: PositionT, move: MoveT) -> str | None:
+        """The piece that a move is made with, as ``pieces`` calls it; ``None`` where all of a side are alike."""
+        return None
+
+
 class Game(ABC, Generic[PositionT, MoveT]):
-    """The rules of one game. Instances hold no state: share them freely.
+    """The rules of one game; how it is drawn and told is its :attr:`look`. Instances hold no state: share them freely.
 
     ``legal_moves`` has a fixed order, and it is empty exactly when ``outcome`` is not ``None``.
     Beads are stored in that order, so changing it is a data migration.
@@ -147,29 +223,13 @@ class Game(ABC, Generic[PositionT, MoveT]):
     summary: str
     variant: str = ""
     """What sets it apart within its family, in words; empty for the usual one."""
-    notation: str
-    """How :meth:`encode` writes a position, for those who write programs."""
-    layout: Layout
     symmetries: tuple[Symmetry, ...]
-    reasons: Mapping[str, str]
-    """Why a game ended, in words a child understands, by termination."""
-    guide: Mapping[str, str] = MappingProxyType({})
-    """How to play, under headings, where ``summary`` is not enough for somebody who has never seen the board."""
     additions: Mapping[str, Addition] = MappingProxyType({})
     """Rules that may be added to the usual game of its family. Every choice of them is a game of its own."""
     added: tuple[str, ...] = ()
     """Which of the family's additions this game is played with, in their order."""
     enumerable: bool = True
     """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
-
-    has_actions: bool = False
-    """Whether a piece can do more than go somewhere: then :meth:`kind` and :meth:`describe_action` say what."""
-
-    plain_words: str = ""
-    """What is said of a match without any of the additions."""
-
-    legend: str = ""
-    """What the marks on the board mean, where they do not speak for themselves."""
 
     takes_boxes: bool = True
     """Whether a machine can have a box for each position it meets: not where a position carries its whole history."""
@@ -178,6 +238,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def family(self) -> str:
         """The slug of the usual game of its family, which is its own unless it is a variant."""
         return self.slug
+
+    @property
+    @abstractmethod
+    def look(self) -> Look[PositionT, MoveT]:
+        """How the game is drawn and told."""
 
     @abstractmethod
     def initial_position(self) -> PositionT:
@@ -259,47 +324,6 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def path(self, move: MoveT) -> tuple[int, ...]:
         """The cells (indices into the layout) that a person touches to play the move."""
 
-    def path_ids(self, move: MoveT) -> list[str]:
-        """The same cells by their ids, as they go over the wire."""
-        return [self.layout.cells[cell].id for cell in self.path(move)]
-
-    def kind(self, move: MoveT) -> str:
-        """What sort of action a move is, where several touch the same cells: by default all are a ``move``."""
-        return "move"
-
-    def describe_action(self, position: PositionT, move: MoveT) -> str:
-        """What an action that is no plain ``move`` does to its piece, in words for a button."""
-        return self.kind(move)
-
-    def captured(self, position: PositionT) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The pieces that each side has lost, as :meth:`pieces` calls them; by default nothing is said of any."""
-        return (), ()
-
-    def notices(self, position: PositionT) -> Mapping[str, str]:
-        """What the players should be told of a position, such as a check: words by flag; by default nothing."""
-        return {}
-
-    def winning_cells(self, position: PositionT) -> tuple[int, ...]:
-        """The cells to light up when the game is over; by default none."""
-        return ()
-
-    def bead(self, position: PositionT, move: MoveT) -> Bead:
-        """The bead of a move in a box: by default coloured and lettered in the order of the moves."""
-        index = self.legal_moves(position).index(move)
-        return Bead(colour=index % 9, mark=chr(ord("A") + index % 26))
-
-    def describe_move(self, move: MoveT) -> str:
-        """The move in words: the names of the cells it touches."""
-        return " to ".join(self.layout.cells[cell].name for cell in self.path(move))
-
-    def tell_move(self, position: PositionT, move: MoveT) -> str:
-        """The move in words for who sees it played in this position: by default as :meth:`describe_move`."""
-        return self.describe_move(move)
-
-    def mover(self, position: PositionT, move: MoveT) -> str | None:
-        """The piece that a move is made with, as :meth:`pieces` calls it; ``None`` where all of a side are alike."""
-        return None
-
     def play(self, position: PositionT, move: MoveT) -> PositionT:
         """The position after a move, checked.
 
@@ -344,7 +368,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     @cached_property
     def _inverses(self) -> dict[Symmetry, Symmetry]:
-        identity = tuple(range(len(self.layout.cells)))
+        identity = self.symmetries[0].cells
         return {a: b for a in self.symmetries for b in self.symmetries if a.then(b) == identity}
 
 

@@ -326,7 +326,11 @@ class Kind(ABC):
 
     def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
         """The page of a machine; ``shared`` is what every such page has (``views.machines.machine_page``)."""
-        preset, layout, strength = self.presets.get(machine.preset), machine.game_rules.layout, self.strength(machine)
+        preset, layout, strength = (
+            self.presets.get(machine.preset),
+            machine.game_rules.look.layout,
+            self.strength(machine),
+        )
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
         own = {
             "machine": {

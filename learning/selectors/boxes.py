@@ -37,8 +37,8 @@ def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> dict[str, Any]:
     """Moves as texts, as the ids of the cells that each touches, and in words."""
     return {
         "moves": [game.format_move(move) for move in moves],
-        "paths": [game.path_ids(move) for move in moves],
-        "names": [game.describe_move(move) for move in moves],
+        "paths": [game.look.path_ids(move) for move in moves],
+        "names": [game.look.describe_move(move) for move in moves],
     }
 
 
@@ -47,14 +47,14 @@ def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
     game = cabinet.game
     view = []
     for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
-        bead = game.bead(box_position, printed)
+        bead = game.look.bead(box_position, printed)
         view.append(
             {
                 "colour": bead.colour,
                 "mark": bead.mark,
-                "name": game.describe_move(printed),
+                "name": game.look.describe_move(printed),
                 "printed": game.format_move(printed),
-                "printed_path": game.path_ids(printed),
+                "printed_path": game.look.path_ids(printed),
                 **moves_view(game, members),
             }
         )
@@ -251,7 +251,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
         moves.append(
             {
                 "move": game.format_move(move),
-                "name": game.describe_move(move),
+                "name": game.look.describe_move(move),
                 "cells": list(game.path(move)),
                 "slot": slot,
                 "colour": None if slot is None else slots[slot]["colour"],
@@ -291,21 +291,25 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     moves = [
         {
             "move": game.format_move(move),
-            "name": game.describe_move(move),
-            "path": game.path_ids(move),
+            "name": game.look.describe_move(move),
+            "path": game.look.path_ids(move),
             "next": game.encode(game.apply(position, move)),
         }
         for move in game.legal_moves(position)
     ]
     over = None
     if outcome is not None:
-        who = "Nobody wins" if outcome.winner is None else f"{game.layout.role_names[outcome.winner].capitalize()} win"
-        over = f"{who}: {game.reasons[outcome.termination]}."
+        who = (
+            "Nobody wins"
+            if outcome.winner is None
+            else f"{game.look.layout.role_names[outcome.winner].capitalize()} win"
+        )
+        over = f"{who}: {game.look.reasons[outcome.termination]}."
     is_its_turn = outcome is None and side == machine.side
     return {
         "position": text,
         "board": list(game.pieces(position)),
-        "role": game.layout.roles[side],
+        "role": game.look.layout.roles[side],
         "over": over,
         "moves": moves,
         "why": why_view(machine, text) if is_its_turn else None,

@@ -37,7 +37,7 @@ def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     seat = last.seat if last else next(seat for seat in seats if machine_in(seat) is not None)
     machine = machines[last.machine_id] if last else next(iter(machines.values()))
     insight: dict[str, Any] = {
-        "role": game.layout.roles[seat.side],
+        "role": game.look.layout.roles[seat.side],
         "machine": machine_brief(machine),
         "box": last.box.position if last else None,
         "beads_before": last.beads if last else None,
@@ -99,7 +99,7 @@ def _lessons_view(
     match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """What the match was for each machine, in order of side."""
-    roles = match.room.game_rules.layout.roles
+    roles = match.room.game_rules.look.layout.roles
     learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
     view = []
     for pk in sorted(sides, key=lambda pk: sides[pk]):
@@ -134,7 +134,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
         )
     return {
         "ply": draw.ply,
-        "role": game.layout.roles[draw.seat.side],
+        "role": game.look.layout.roles[draw.seat.side],
         "box": {
             "position": draw.box.position,
             "board": list(game.pieces(printed)),
@@ -170,7 +170,7 @@ def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, i
         .select_related("box", "lesson")
         .order_by("ply", "lesson__number", "pk")
     )
-    roles = match.room.game_rules.layout.roles
+    roles = match.room.game_rules.look.layout.roles
     view = []
     for change in changes:
         cabinet = machines[change.box.machine_id].cabinet
@@ -231,7 +231,7 @@ def match_sentence(match: Match, own_side: int | None) -> str:
     if match.winner is None:
         return f"a draw: {reason_of(match)}"
     if own_side is None:
-        return f"{match.room.game_rules.layout.role_names[match.winner]} won: {reason_of(match)}"
+        return f"{match.room.game_rules.look.layout.role_names[match.winner]} won: {reason_of(match)}"
     return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"
 
 

@@ -42,7 +42,7 @@ def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     decisions = list(Decision.objects.filter(seat__in=seats).order_by("ply"))
     if not machines or not (decisions or match.is_over):
         return None
-    roles = match.room.game_rules.layout.roles
+    roles = match.room.game_rules.look.layout.roles
     sides = {seat.pk: seat.side for seat in seats}
     last = decisions[-1] if decisions else None
     seat = next((one for one in seats if last and one.pk == last.seat_id), seats[0])
@@ -105,7 +105,7 @@ def _thought_view(match: Match, decision: Decision, position: Any, role: str) ->
 def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> dict[str, Any]:
     return {
         "move": game.format_move(one.move),
-        "name": game.tell_move(position, one.move),
+        "name": game.look.tell_move(position, one.move),
         "value": one.value,
         "outlook": one.outlook / OUTLOOK,
         "total": one.total,
@@ -114,7 +114,7 @@ def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> dict
 
 def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
-    roles = match.room.game_rules.layout.roles
+    roles = match.room.game_rules.look.layout.roles
     changes = list(
         ValueChange.objects.filter(lesson__match=match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
@@ -136,7 +136,7 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], 
         {
             "ply": change.ply,
             "role": roles[of_ply[change.ply].side],
-            "name": game.describe_move(game.parse_move(of_ply[change.ply].move)),
+            "name": game.look.describe_move(game.parse_move(of_ply[change.ply].move)),
             "before": change.before,
             "after": change.after,
         }
@@ -171,8 +171,8 @@ def position_values(machine: Machine, text: str) -> dict[str, Any]:
     best = max(candidates, key=lambda one: one.total, default=None)
     return {
         "position": text,
-        "role": game.layout.roles[game.side_to_move(position)],
-        "over": None if outcome is None else game.reasons[outcome.termination],
+        "role": game.look.layout.roles[game.side_to_move(position)],
+        "over": None if outcome is None else game.look.reasons[outcome.termination],
         "epsilon": machine.epsilon,
         "moves": [
             {

@@ -61,7 +61,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
 
     def get_role(self, machine: Machine) -> str | None:
         """``X``, ``O``; ``None`` for either."""
-        return None if machine.side is None else machine.game_rules.layout.roles[machine.side]
+        return None if machine.side is None else machine.game_rules.look.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
     def get_rule(self, machine: Machine) -> dict[str, Any]:

@@ -33,6 +33,6 @@ def _game(game: Game[Any, Any]) -> dict[str, Any]:
         "start": list(game.pieces(game.initial_position())),
         "unnamed": game.slug == UNNAMED,
         "machine": next(examples, ""),
-        "reasons": dict(game.reasons),
+        "reasons": dict(game.look.reasons),
         **adviser_of(game).form(game),
     }

@@ -33,7 +33,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = request.GET.get("machine", "")
     sides = [
         {
-            "name": game.layout.role_names[side],
+            "name": game.look.layout.role_names[side],
             "machines": list(_options((machine for machine in machines if machine.side == side), chosen)),
         }
         for side in Side

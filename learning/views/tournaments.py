@@ -68,7 +68,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     context = {
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
-        "roles": tournament.game_rules.layout.role_names,
+        "roles": tournament.game_rules.look.layout.role_names,
         "is_own": request.user.is_authenticated and (request.user.is_staff or tournament.owner_id == request.user.pk),
     }
     return render(request, "learning/tournament.html", context)

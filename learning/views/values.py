@@ -21,11 +21,11 @@ def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
     """The position as its board shows it, and where each plain move leads; flips and turns are in the table only."""
     position = game.decode(view["position"])
     moves = {one["move"]: game.parse_move(one["move"]) for one in view["moves"]}
-    plain = {text: move for text, move in moves.items() if game.kind(move) == "move"}
+    plain = {text: move for text, move in moves.items() if game.look.kind(move) == "move"}
     return {
         "board": list(game.pieces(position)),
         "role": view["role"],
-        "paths": {text: game.path_ids(move) for text, move in plain.items()},
+        "paths": {text: game.look.path_ids(move) for text, move in plain.items()},
         "next": {one["move"]: one["next"] for one in view["moves"]},
     }
 

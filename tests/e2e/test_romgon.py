@@ -36,16 +36,16 @@ def play_any(page: Page, match: Match) -> None:
     match.refresh_from_db()
     game = rules_of(match)
     position = game.decode(match.position)
-    plain = [move for move in game.legal_moves(position) if game.kind(move) == "move"]
+    plain = [move for move in game.legal_moves(position) if game.look.kind(move) == "move"]
     if not plain:
-        cell(page, game.layout.cells[game.legal_moves(position)[0].origin].id).click()
+        cell(page, game.look.layout.cells[game.legal_moves(position)[0].origin].id).click()
         offers(page).first.click()
         return
     move = max(plain, key=lambda one: (position.board[one.target] != 0, hash((match.n_plies, one))))
-    origin, target = (game.layout.cells[index].id for index in game.path(move))
+    origin, target = (game.look.layout.cells[index].id for index in game.path(move))
     cell(page, origin).click()
     expect(cell(page, origin)).to_have_class(re.compile("is-chosen"))
-    reached = {game.layout.cells[one.target].id for one in plain if one.origin == move.origin}
+    reached = {game.look.layout.cells[one.target].id for one in plain if one.origin == move.origin}
     assert set(ids(page.locator("#board .is-target"))) == reached
     cell(page, target).click()
 
@@ -73,13 +73,13 @@ def test_a_match_against_hard_with_a_flip(page: Page) -> None:
         match.refresh_from_db()
         game = rules_of(match)
         position = game.decode(match.position)
-        lost = [len(one) for one in game.captured(position)]
+        lost = [len(one) for one in game.look.captured(position)]
         expect(page.locator("#captured .piece-picture")).to_have_count(sum(lost))
-        words = [] if match.is_over else game.notices(position).values()
+        words = [] if match.is_over else game.look.notices(position).values()
         expect(page.locator("#notice")).to_have_text("".join(f"{one}." for one in words))
     match.refresh_from_db()
     assert match.is_over
-    expect(page.locator("#status")).to_contain_text(rules_of(match).reasons[match.termination])
+    expect(page.locator("#status")).to_contain_text(rules_of(match).look.reasons[match.termination])
     expect(page.locator("#ask-engine")).to_be_disabled()
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
 

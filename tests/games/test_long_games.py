@@ -35,7 +35,7 @@ def test_a_flip_a_turn_and_a_check_in_a_room_with_a_random_player(api: APIClient
     ]
     assert [row["piece"] for row in state["moves"][::2]] == ["r", "t"]
     position = GAME.decode(state["position"])
-    assert state["notices"] == GAME.notices(position)
+    assert state["notices"] == GAME.look.notices(position)
     assert [GAME.encode(GAME.decode(text)) for text in Ply.objects.values_list("position", flat=True)]
 
 

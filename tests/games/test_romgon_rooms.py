@@ -91,7 +91,7 @@ class TestLevels:
             while state["status"] == "playing":
                 captures = [move for move in state["legal_moves"] if _is_capture(state, move)]
                 state = played(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
-            assert state["outcome"]["reason"] in romgon().reasons.values()
+            assert state["outcome"]["reason"] in romgon().look.reasons.values()
 
     def test_no_machine_has_boxes_for_it(self) -> None:
         with pytest.raises(RuleRefusedError, match="A machine of this kind cannot play Romgon"):
@@ -102,7 +102,7 @@ ENGINES_OF_OLD = {"random": "Random", "win-block": "Win or block", "perfect": "P
 
 
 def _is_capture(state: dict[str, Any], move: str) -> bool:
-    cells = [cell.id for cell in romgon().layout.cells]
+    cells = [cell.id for cell in romgon().look.layout.cells]
     path = state["paths"][move]
     return len(path) == 2 and state["board"][cells.index(path[1])] is not None
 
@@ -186,12 +186,12 @@ class TestWhatPlayersAreTold:
     def test_captured_pieces_and_check_and_the_race(self) -> None:
         game = romgon("romgon-flip")
         start = game.initial_position()
-        assert game.captured(start) == ((), ())
+        assert game.look.captured(start) == ((), ())
         text = "6.7.8.R7r.8.7.6-b90"
         race = game.decode(text)
-        assert game.captured(race) == (("s", "s", "t", "t", "h", "c"), ("S", "S", "T", "T", "C", "H"))
-        assert list(game.notices(race)) == ["escape_race"]
-        assert sum(map(len, game.captured(race))) == sum(1 for code in START if code) - 2
+        assert game.look.captured(race) == (("s", "s", "t", "t", "h", "c"), ("S", "S", "T", "T", "C", "H"))
+        assert list(game.look.notices(race)) == ["escape_race"]
+        assert sum(map(len, game.look.captured(race))) == sum(1 for code in START if code) - 2
 
     def test_check_is_announced_while_the_match_goes_on(self) -> None:
         room = opened("easy")
@@ -234,7 +234,7 @@ class TestAdvice:
             assert told["words"] == words
             assert (told["share"] > 0.99) is first_leads
         assert 0 <= told["share"] <= 1
-        assert told["role"] == romgon().layout.roles[romgon().decode(position).side]
+        assert told["role"] == romgon().look.layout.roles[romgon().decode(position).side]
 
     def test_who_is_not_answered(self, client: Client) -> None:
         small = services.room_create(person=guest(), game=NC, opponent="random").room

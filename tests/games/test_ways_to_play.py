@@ -272,7 +272,7 @@ class TestExhibition:
             state = services.match_step(code=seated.room.code, person=guest(), ply=number)
             number += 1
             assert state["ply"] in (number, number - 1), "one ply, or a resignation"
-        assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].layout.roles)
+        assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].look.layout.roles)
         match = Match.objects.get()
         for learner in (first, second):
             drawn = list(Draw.objects.filter(machine=learner).order_by("ply"))

@@ -47,7 +47,7 @@ def test_an_unknown_game_is_refused_with_what_was_asked_for():
 def test_the_game_is_introduced(game):
     assert game.name
     assert game.summary.endswith(".")
-    assert all(game.reasons.values())
+    assert all(game.look.reasons.values())
 
 
 @every_game
@@ -57,7 +57,7 @@ def test_random_games_end_with_a_known_reason(game):
         outcome = game.outcome(positions[-1])
         assert outcome is not None
         assert outcome.winner in (None, Side.FIRST, Side.SECOND)
-        assert outcome.termination in game.reasons
+        assert outcome.termination in game.look.reasons
 
 
 @every_game
@@ -141,7 +141,7 @@ def test_one_move_adds_at_most_one_ply(game):
 @every_game
 def test_the_symmetries_are_a_group_that_begins_with_the_identity(game):
     permutations = [symmetry.cells for symmetry in game.symmetries]
-    n_cells = len(game.layout.cells)
+    n_cells = len(game.look.layout.cells)
     assert permutations[0] == tuple(range(n_cells))
     assert len(set(permutations)) == len(permutations)
     assert len({symmetry.name for symmetry in game.symmetries}) == len(permutations)
@@ -155,8 +155,8 @@ def test_the_symmetries_are_a_group_that_begins_with_the_identity(game):
 
 @every_game
 def test_the_symmetries_turn_the_picture_as_they_say(game):
-    cells = game.layout.cells
-    middle_x, middle_y = game.layout.columns / 2, game.layout.rows / 2
+    cells = game.look.layout.cells
+    middle_x, middle_y = game.look.layout.columns / 2, game.look.layout.rows / 2
     for symmetry in game.symmetries:
         for cell, target in zip(cells, symmetry.cells, strict=True):
             right, down = cell.x - middle_x, cell.y - middle_y
@@ -192,7 +192,7 @@ def test_a_symmetry_carries_everything_along(game):
             assert game.transform(image, game.inverse(symmetry)) == position
             for cell, piece in enumerate(game.pieces(position)):
                 assert game.pieces(image)[symmetry.cells[cell]] == piece
-            assert set(game.winning_cells(image)) == {symmetry.cells[c] for c in game.winning_cells(position)}
+            assert set(game.look.winning_cells(image)) == {symmetry.cells[c] for c in game.look.winning_cells(position)}
             moves = {move: game.transform_move(move, symmetry) for move in game.legal_moves(position)}
             assert set(moves.values()) == set(game.legal_moves(image))
             for move, carried in moves.items():
@@ -217,7 +217,7 @@ def test_distinct_moves_are_the_classes_of_moves_that_lead_to_the_same_position_
 
 @every_game
 def test_the_layout_draws_every_cell(game):
-    layout = game.layout
+    layout = game.look.layout
     assert layout.shape in {"square", "hex"}
     assert len(set(layout.roles)) == len(set(layout.role_names)) == 2
     for field in ("id", "name", "mark"):
@@ -230,14 +230,14 @@ def test_the_layout_draws_every_cell(game):
 
 @every_game
 def test_every_position_and_move_can_be_drawn_and_said(game):
-    n_cells = len(game.layout.cells)
+    n_cells = len(game.look.layout.cells)
     for position in met(game, 50):
         assert len(game.pieces(position)) == n_cells
-        winning = game.winning_cells(position)
+        winning = game.look.winning_cells(position)
         assert set(winning) <= set(range(n_cells))
         assert not winning or game.is_terminal(position)
         legal = game.legal_moves(position)
-        beads = [game.bead(position, move) for move in legal]
+        beads = [game.look.bead(position, move) for move in legal]
         assert len(set(beads)) == len(beads)
         for move, bead in zip(legal, beads, strict=True):
             path = game.path(move)
@@ -245,4 +245,4 @@ def test_every_position_and_move_can_be_drawn_and_said(game):
             assert set(path) <= set(range(n_cells))
             assert 0 <= bead.colour < 9
             assert bead.mark
-            assert all(game.layout.cells[cell].name in game.describe_move(move) for cell in path)
+            assert all(game.look.layout.cells[cell].name in game.look.describe_move(move) for cell in path)

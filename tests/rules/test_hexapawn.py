@@ -122,7 +122,7 @@ def test_how_a_game_ends(board, outcome, lit):
     text, _, side = board.partition(":")
     position = Position(text, Side(int(side) - 1))
     assert GAME.outcome(position) == outcome
-    assert GAME.winning_cells(position) == lit
+    assert GAME.look.winning_cells(position) == lit
 
 
 def test_every_pawn_taken_is_a_reason_of_its_own():
@@ -130,7 +130,7 @@ def test_every_pawn_taken_is_a_reason_of_its_own():
     reasons = Counter(
         game.outcome(position).termination for position in positions_of(game) if game.is_terminal(position)
     )
-    assert set(reasons) == set(game.reasons)
+    assert set(reasons) == set(game.look.reasons)
     for position in positions_of(game):
         outcome = game.outcome(position)
         if outcome is not None and outcome.termination == "no_pawns":
@@ -144,7 +144,7 @@ def test_moves_are_written_as_two_squares_and_come_in_the_order_of_the_board():
     assert GAME.parse_move("b1b2") == Move(7, 4)
     after = GAME.play(start, Move(7, 4))
     assert [GAME.format_move(move) for move in GAME.legal_moves(after)] == ["a3a2", "a3b2", "c3b2", "c3c2"]
-    assert GAME.describe_move(Move(0, 4)) == "a3 to b2"
+    assert GAME.look.describe_move(Move(0, 4)) == "a3 to b2"
 
 
 @pytest.mark.parametrize(

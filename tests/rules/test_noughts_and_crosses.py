@@ -160,7 +160,7 @@ def test_outcomes_tell_who_won_and_why():
 def test_a_last_move_may_fill_two_lines_at_once():
     position = GAME.decode("XXXXOOXOO")
     assert GAME.outcome(position) == Outcome(Side.FIRST, "three_in_a_row")
-    assert GAME.winning_cells(position) == (0, 1, 2, 3, 6)
+    assert GAME.look.winning_cells(position) == (0, 1, 2, 3, 6)
 
 
 def test_the_empty_board_has_three_distinct_moves():
@@ -168,5 +168,5 @@ def test_the_empty_board_has_three_distinct_moves():
 
 
 def test_moves_in_words():
-    assert GAME.describe_move(GAME.parse_move("1")) == "top left"
-    assert GAME.describe_move(GAME.parse_move("5")) == "centre"
+    assert GAME.look.describe_move(GAME.parse_move("1")) == "top left"
+    assert GAME.look.describe_move(GAME.parse_move("5")) == "centre"

@@ -111,7 +111,7 @@ class TestGeometry:
         assert GAME.initial_position().side == SIDES[TABLES["firstPlayer"]]
 
     def test_the_picture_has_neighbours_a_unit_apart(self):
-        cells = GAME.layout.cells
+        cells = GAME.look.layout.cells
         for cell, neighbours in enumerate(geometry.NEIGHBOURS):
             for n in neighbours:
                 apart = complex(cells[cell].x - cells[n].x, cells[cell].y - cells[n].y)
@@ -470,14 +470,14 @@ class TestWhatIsShown:
 
     def test_actions_on_the_same_cells_are_told_apart(self):
         kinds = {"3-0>3-1": "move", "3-0~": "flip", "1-0@3": "turn", "1-0>1-1@3": "turn"}
-        assert {text: EVERYTHING.kind(EVERYTHING.parse_move(text)) for text in kinds} == kinds
+        assert {text: EVERYTHING.look.kind(EVERYTHING.parse_move(text)) for text in kinds} == kinds
         words = {
             "3-0>3-1": "3-0 to 3-1",
             "3-0~": "3-0 flipped",
             "1-0@3": "1-0, turned to 3",
             "1-0>1-1@3": "1-0 to 1-1, turned to 3",
         }
-        assert {text: EVERYTHING.describe_move(EVERYTHING.parse_move(text)) for text in words} == words
+        assert {text: EVERYTHING.look.describe_move(EVERYTHING.parse_move(text)) for text in words} == words
 
     def test_moves_are_told_from_the_board_they_are_made_on(self):
         board = position(
@@ -491,9 +491,9 @@ class TestWhatIsShown:
             "1-0@0": "triangle 1-0 turns left",
             "1-0>1-1@4": "triangle 1-0 to 1-1, turns round",
         }
-        told = {text: EVERYTHING.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
+        told = {text: EVERYTHING.look.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
         assert told == words
-        assert [EVERYTHING.mover(board, EVERYTHING.parse_move(text)) for text in words] == [
+        assert [EVERYTHING.look.mover(board, EVERYTHING.parse_move(text)) for text in words] == [
             "R",
             "S",
             "R",
@@ -501,22 +501,24 @@ class TestWhatIsShown:
             "T@1",
             "T@1",
         ]
-        assert EVERYTHING.tell_move(board, EVERYTHING.parse_move("5-5>5-4@0")) == "hexgon 5-5 to 5-4, turns left"
+        assert EVERYTHING.look.tell_move(board, EVERYTHING.parse_move("5-5>5-4@0")) == "hexgon 5-5 to 5-4, turns left"
 
     def test_notices(self):
-        assert GAME.notices(GAME.initial_position()) == {}
-        assert GAME.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {"check": "White is in check"}
-        race = GAME.notices(position({"3-4": "R", "0-0": "r"}, BLACK))
+        assert GAME.look.notices(GAME.initial_position()) == {}
+        assert GAME.look.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {
+            "check": "White is in check"
+        }
+        race = GAME.look.notices(position({"3-4": "R", "0-0": "r"}, BLACK))
         assert list(race) == ["escape_race"]
 
     def test_what_lights_up_when_the_game_is_over(self):
         entered = GAME.play(position({"3-6": "R", "0-0": "r"}, WHITE), GAME.parse_move("3-6>3-8"))
-        assert GAME.winning_cells(entered) == (CELL["3-8"],)
+        assert GAME.look.winning_cells(entered) == (CELL["3-8"],)
         for entry in VECTORS["positions"]:
             where = Position(board_read(entry), SIDES[entry["toMove"]])
             if entry["status"]["reason"] in ("deadlock", "draglock") and not entry["flipModeEnabled"]:
                 lost = [cell for cell, code in enumerate(where.board) if code == Piece(where.side, RHOMBUS).code]
-                assert list(GAME.winning_cells(where)) == lost
+                assert list(GAME.look.winning_cells(where)) == lost
 
 
 def test_the_family_has_a_game_for_every_choice_of_options():

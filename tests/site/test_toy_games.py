@@ -134,8 +134,8 @@ async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any
             assert list(state["paths"]) == state["legal_moves"]
             await socket.frame("move", {"move": state["legal_moves"][0], "ply": state["ply"]})
             state = await socket.expect("state")
-    assert state["outcome"]["reason"] in game.reasons.values()
-    cells = {cell.id for cell in game.layout.cells}
+    assert state["outcome"]["reason"] in game.look.reasons.values()
+    cells = {cell.id for cell in game.look.layout.cells}
     assert all(set(move["path"]) <= cells and move["path"] for move in state["moves"])
 
 
@@ -147,7 +147,7 @@ def test_machines_of_both_sides_learn_from_a_match_and_from_training(staff: Any,
     watched = services.room_create(person=guest(), game=game.slug, first=first, second=second)
     while (state := room_view(room_get(watched.room.code)))["status"] == "playing":
         services.match_step(code=watched.room.code, person=guest(), plies=2)
-    assert {lesson["role"] for lesson in state["learning"]["lessons"]} == set(game.layout.roles)
+    assert {lesson["role"] for lesson in state["learning"]["lessons"]} == set(game.look.layout.roles)
     for draw in state["learning"]["draws"]:
         for slot in draw["slots"]:
             assert len(slot["paths"]) == len(slot["names"]) == len(slot["moves"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Cell, Game, Layout, Outcome, PieceLook, Side, Symmetry
+from games.rules.base import Cell, Game, Layout, Look, Outcome, PieceLook, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 HEAPS = (3, 4, 5)
@@ -22,27 +23,41 @@ class Take(NamedTuple):
     n: int
 
 
+LAYOUT = Layout(
+    cells=tuple(
+        Cell(f"{heap}-{place}", f"stone {place + 1} of heap {heap + 1}", f"{heap}{place}", place + 0.5, heap + 0.5)
+        for heap, place in PLACES
+    ),
+    columns=max(HEAPS),
+    rows=len(HEAPS),
+    shape="hex",
+    roles=("Ann", "Bob"),
+    role_names=("Ann", "Bob"),
+    pieces=MappingProxyType({"o": PieceLook("stone", "circle", Side.FIRST)}),
+)
+
+
+class HeapsLook(Look[Position, Take]):
+    def describe_move(self, move: Take) -> str:
+        return f"{move.n} from heap {move.heap + 1}, up to {self.layout.cells[self.game.path(move)[0]].name}"
+
+
 class Heaps(Game[Position, Take]):
     slug = "heaps"
     name = "Heaps"
     summary = "Take as many as you like of one heap."
-    notation = "the sizes of the heaps, then ':' and the side to move"
-    layout = Layout(
-        cells=tuple(
-            Cell(f"{heap}-{place}", f"stone {place + 1} of heap {heap + 1}", f"{heap}{place}", place + 0.5, heap + 0.5)
-            for heap, place in PLACES
-        ),
-        columns=max(HEAPS),
-        rows=len(HEAPS),
-        shape="hex",
-        roles=("Ann", "Bob"),
-        role_names=("Ann", "Bob"),
-        pieces=MappingProxyType({"o": PieceLook("stone", "circle", Side.FIRST)}),
-    )
     symmetries = (Symmetry("as it is", tuple(range(len(PLACES)))),)
-    reasons = MappingProxyType({"taken": "the last stone is taken"})
     enumerable = False
     takes_boxes = False
+
+    @cached_property
+    def look(self) -> Look[Position, Take]:
+        return HeapsLook(
+            self,
+            LAYOUT,
+            notation="the sizes of the heaps, then ':' and the side to move",
+            reasons=MappingProxyType({"taken": "the last stone is taken"}),
+        )
 
     def initial_position(self) -> Position:
         return Position(HEAPS, Side.FIRST)
@@ -104,6 +119,3 @@ class Heaps(Game[Position, Take]):
     def path(self, move: Take) -> tuple[int, ...]:
         """The stone touched is the last of those that are taken, counted from the first of the heap."""
         return (PLACES.index((move.heap, move.n - 1)),)
-
-    def describe_move(self, move: Take) -> str:
-        return f"{move.n} from heap {move.heap + 1}, up to {self.layout.cells[self.path(move)[0]].name}"

@@ -5,9 +5,10 @@ Four by four cells, so there are sixteen openings.
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 
-from games.rules.base import Cell, Game, Layout, Outcome, PieceLook, Side, Symmetry
+from games.rules.base import Cell, Game, Layout, Look, Outcome, PieceLook, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 SIZE = 4
@@ -34,33 +35,55 @@ def _touch(one: int, other: int) -> bool:
     return max(abs(row - other_row), abs(column - other_column)) == 1
 
 
+LAYOUT = Layout(
+    cells=tuple(
+        Cell(
+            f"{'abcd'[cell % SIZE]}{cell // SIZE + 1}",
+            f"cell {cell}",
+            str(cell),
+            cell % SIZE + 0.5,
+            cell // SIZE + 0.5,
+        )
+        for cell in CELLS
+    ),
+    columns=SIZE,
+    rows=SIZE,
+    shape="square",
+    roles=("red", "blue"),
+    role_names=("red marks", "blue marks"),
+    pieces=MappingProxyType(
+        {"red": PieceLook("red", "cross", Side.FIRST), "blue": PieceLook("blue", "nought", Side.SECOND)}
+    ),
+)
+
+
+def touching(position: str) -> tuple[int, ...]:
+    return tuple(
+        cell
+        for cell in CELLS
+        if position[cell] != EMPTY and any(position[other] == position[cell] and _touch(cell, other) for other in CELLS)
+    )
+
+
+class TouchLook(Look[str, int]):
+    def winning_cells(self, position: str) -> tuple[int, ...]:
+        return touching(position)
+
+
 class Touch(Game[str, int]):
     slug = "touch"
     name = "Touch"
     summary = "Two that touch win."
-    notation = "text, one character a cell"
-    layout = Layout(
-        cells=tuple(
-            Cell(
-                f"{'abcd'[cell % SIZE]}{cell // SIZE + 1}",
-                f"cell {cell}",
-                str(cell),
-                cell % SIZE + 0.5,
-                cell // SIZE + 0.5,
-            )
-            for cell in CELLS
-        ),
-        columns=SIZE,
-        rows=SIZE,
-        shape="square",
-        roles=("red", "blue"),
-        role_names=("red marks", "blue marks"),
-        pieces=MappingProxyType(
-            {"red": PieceLook("red", "cross", Side.FIRST), "blue": PieceLook("blue", "nought", Side.SECOND)}
-        ),
-    )
     symmetries = tuple(_symmetry(turns, mirrored) for mirrored in (False, True) for turns in range(4))
-    reasons = MappingProxyType({"touching": "two marks touch", "spread": "nobody touches"})
+
+    @cached_property
+    def look(self) -> Look[str, int]:
+        return TouchLook(
+            self,
+            LAYOUT,
+            notation="text, one character a cell",
+            reasons=MappingProxyType({"touching": "two marks touch", "spread": "nobody touches"}),
+        )
 
     def initial_position(self) -> str:
         return EMPTY * len(CELLS)
@@ -78,7 +101,7 @@ class Touch(Game[str, int]):
         return position[:move] + MARKS[self.side_to_move(position)] + position[move + 1 :]
 
     def outcome(self, position: str) -> Outcome | None:
-        if won := self.winning_cells(position):
+        if won := touching(position):
             return Outcome(Side(MARKS.index(position[won[0]])), "touching")
         return None if self.ply(position) < MOST_PLIES else Outcome(None, "spread")
 
@@ -103,7 +126,7 @@ class Touch(Game[str, int]):
             or reds + blues > MOST_PLIES
         ):
             raise InvalidPositionError(f"{text!r} is no board of Touch")
-        if {text[cell] for cell in self.winning_cells(text)} - {MARKS[reds == blues]}:
+        if {text[cell] for cell in touching(text)} - {MARKS[reds == blues]}:
             raise InvalidPositionError(f"{text!r} goes on after a side has won")
         return text
 
@@ -117,15 +140,7 @@ class Touch(Game[str, int]):
         raise InvalidMoveError(f"{text!r} is no cell to mark")
 
     def pieces(self, position: str) -> tuple[str | None, ...]:
-        return tuple(None if mark == EMPTY else self.layout.roles[MARKS.index(mark)] for mark in position)
+        return tuple(None if mark == EMPTY else LAYOUT.roles[MARKS.index(mark)] for mark in position)
 
     def path(self, move: int) -> tuple[int, ...]:
         return (move,)
-
-    def winning_cells(self, position: str) -> tuple[int, ...]:
-        return tuple(
-            cell
-            for cell in CELLS
-            if position[cell] != EMPTY
-            and any(position[other] == position[cell] and _touch(cell, other) for other in CELLS)
-        )

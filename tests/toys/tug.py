@@ -5,10 +5,11 @@ Boxes are opened when met, for such positions cannot be laid out along the way o
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Cell, Game, Layout, Outcome, Side, Symmetry
+from games.rules.base import Cell, Game, Layout, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 LAST = 4
@@ -26,22 +27,31 @@ class Step(NamedTuple):
     end: int
 
 
+LAYOUT = Layout(
+    cells=tuple(Cell("abcde"[cell], f"step {cell}", str(cell), cell + 0.5, 0.5) for cell in range(LAST + 1)),
+    columns=LAST + 1,
+    rows=1,
+    shape="square",
+    roles=("W", "E"),
+    role_names=("west", "east"),
+)
+
+
 class Tug(Game[Position, Step]):
     slug = "tug"
     name = "Tug"
     summary = "Pull the stone to your end."
-    notation = "text, one character a cell, then ':' and the side to move"
-    layout = Layout(
-        cells=tuple(Cell("abcde"[cell], f"step {cell}", str(cell), cell + 0.5, 0.5) for cell in range(LAST + 1)),
-        columns=LAST + 1,
-        rows=1,
-        shape="square",
-        roles=("W", "E"),
-        role_names=("west", "east"),
-    )
     symmetries = (Symmetry("as it is", tuple(range(LAST + 1))),)
-    reasons = MappingProxyType({"pulled": "the stone is at an end"})
     enumerable = False
+
+    @cached_property
+    def look(self) -> Look[Position, Step]:
+        return Look(
+            self,
+            LAYOUT,
+            notation="text, one character a cell, then ':' and the side to move",
+            reasons=MappingProxyType({"pulled": "the stone is at an end"}),
+        )
 
     def initial_position(self) -> Position:
         return Position(MIDDLE, Side.FIRST)

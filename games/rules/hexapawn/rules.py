@@ -13,7 +13,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Game, Outcome, Side, Symmetry
+from games.rules.base import Game, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError, InvalidSizeError
 from games.rules.hexapawn.layout import layout_of, symmetries_of
 
@@ -25,6 +25,14 @@ SIDES = ("1", "2")
 FAR_ROW = "far_row"
 NO_PAWNS = "no_pawns"
 NO_MOVES = "no_moves"
+
+REASONS = MappingProxyType(
+    {
+        FAR_ROW: "a pawn has reached the far row",
+        NO_PAWNS: "every pawn of the other side is taken",
+        NO_MOVES: "the other side cannot move",
+    }
+)
 
 LEAST, MOST = (3, 3), (5, 4)
 """The smallest and the largest board, columns and rows."""
@@ -46,6 +54,20 @@ class Move(NamedTuple):
     end: int
 
 
+class PawnsLook(Look[Position, Move]):
+    """The pawn that has won."""
+
+    def winning_cells(self, position: Position) -> tuple[int, ...]:
+        """The pawn that has crossed; nothing lights up where the other side is stuck."""
+        columns = int(self.layout.columns)
+        last = len(position.board) - columns
+        return tuple(
+            cell
+            for cell, pawn in enumerate(position.board)
+            if (pawn == PAWNS[0] and cell < columns) or (pawn == PAWNS[1] and cell >= last)
+        )
+
+
 class Hexapawn(Game[Position, Move]):
     """The rules of hexapawn on a board of this size.
 
@@ -53,15 +75,7 @@ class Hexapawn(Game[Position, Move]):
         InvalidSizeError: such a board is not played on here.
     """
 
-    notation = "text, one character a cell, in the order of the layout's cells, then ':' and the side to move"
     summary = "Get one pawn across, or leave the other side without a move."
-    reasons = MappingProxyType(
-        {
-            FAR_ROW: "a pawn has reached the far row",
-            NO_PAWNS: "every pawn of the other side is taken",
-            NO_MOVES: "the other side cannot move",
-        }
-    )
 
     def __init__(self, columns: int, rows: int) -> None:
         if not (LEAST[0] <= columns <= MOST[0] and LEAST[1] <= rows <= MOST[1]):
@@ -75,9 +89,17 @@ class Hexapawn(Game[Position, Move]):
         self.name = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
         self.variant = "" if usual else f"{columns} columns, {rows} rows"
         self.enumerable = columns * rows <= LARGEST_LISTED
-        self.layout = layout_of(columns, rows)
         self.symmetries = symmetries_of(columns, rows)
         self._reach = tuple(self._reach_of(side) for side in Side)
+
+    @cached_property
+    def look(self) -> Look[Position, Move]:
+        return PawnsLook(
+            self,
+            layout_of(self.columns, self.rows),
+            notation="text, one character a cell, in the order of the layout's cells, then ':' and the side to move",
+            reasons=REASONS,
+        )
 
     @property
     def family(self) -> str:
@@ -130,7 +152,7 @@ class Hexapawn(Game[Position, Move]):
         n_cells = self.columns * self.rows
         if len(board) != n_cells or not set(board) <= {*PAWNS, EMPTY}:
             raise InvalidPositionError(f"{text!r} is not {n_cells} characters from 'o', 'O' and '-' before the colon")
-        for pawn, colour in zip(PAWNS, self.layout.roles, strict=True):
+        for pawn, colour in zip(PAWNS, self.look.layout.roles, strict=True):
             if board.count(pawn) > self.columns:
                 raise InvalidPositionError(f"{text!r} has {board.count(pawn)} {colour} pawns of {self.columns}")
         position = Position(board, Side(SIDES.index(side)))
@@ -146,10 +168,10 @@ class Hexapawn(Game[Position, Move]):
         return position.board
 
     def format_move(self, move: Move) -> str:
-        return self.layout.cells[move.start].id + self.layout.cells[move.end].id
+        return self.look.layout.cells[move.start].id + self.look.layout.cells[move.end].id
 
     def parse_move(self, text: str) -> Move:
-        ids = [cell.id for cell in self.layout.cells]
+        ids = [cell.id for cell in self.look.layout.cells]
         if len(text) != 4 or text[:2] not in ids or text[2:] not in ids:
             raise InvalidMoveError(
                 f"{text!r} is not two squares, such as 'b1b2'; squares are 'a1' to {ids[self.columns - 1]!r}"
@@ -157,20 +179,11 @@ class Hexapawn(Game[Position, Move]):
         return Move(ids.index(text[:2]), ids.index(text[2:]))
 
     def pieces(self, position: Position) -> tuple[str | None, ...]:
-        roles = self.layout.roles
+        roles = self.look.layout.roles
         return tuple(None if pawn == EMPTY else roles[PAWNS.index(pawn)] for pawn in position.board)
 
     def path(self, move: Move) -> tuple[int, ...]:
         return tuple(move)
-
-    def winning_cells(self, position: Position) -> tuple[int, ...]:
-        """The pawn that has crossed; nothing lights up where the other side is stuck."""
-        last = len(position.board) - self.columns
-        return tuple(
-            cell
-            for cell, pawn in enumerate(position.board)
-            if (pawn == PAWNS[0] and cell < self.columns) or (pawn == PAWNS[1] and cell >= last)
-        )
 
     def _reach_of(self, side: Side) -> tuple[tuple[tuple[Move, str], ...], ...]:
         """For each square the moves of this side's pawn on it, each with what has to stand where it ends."""

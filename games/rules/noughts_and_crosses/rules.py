@@ -7,10 +7,11 @@ index of a square, 0 to 8, written ``1`` to ``9``. Counts to check against: D. M
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import NewType
 
-from games.rules.base import Bead, Game, Outcome, Side, Symmetry
+from games.rules.base import Bead, Game, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.noughts_and_crosses.layout import LAYOUT, SYMMETRIES
 
@@ -23,18 +24,33 @@ THREE_IN_A_ROW = "three_in_a_row"
 FULL_BOARD = "full_board"
 
 
+class SquaresLook(Look[Board, int]):
+    """The line that has won, and beads that are called as their squares are."""
+
+    def winning_cells(self, position: Board) -> tuple[int, ...]:
+        return tuple(sorted({square for line in _full_lines(position) for square in line}))
+
+    def bead(self, position: Board, move: int) -> Bead:
+        """The colour and letter of the square: nine colours for nine squares, as in Michie's machine."""
+        return Bead(colour=move, mark=self.layout.cells[move].mark)
+
+
 class NoughtsAndCrosses(Game[Board, int]):
     """The rules of noughts and crosses (tic-tac-toe)."""
 
     slug = "noughts-and-crosses"
     name = "Noughts and crosses"
     summary = "Three in a row wins."
-    notation = "text, one character a cell, in the order of the layout's cells"
-    layout = LAYOUT
     symmetries = SYMMETRIES
-    reasons = MappingProxyType(
-        {THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"},
-    )
+
+    @cached_property
+    def look(self) -> Look[Board, int]:
+        return SquaresLook(
+            self,
+            LAYOUT,
+            notation="text, one character a cell, in the order of the layout's cells",
+            reasons=MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"}),
+        )
 
     def initial_position(self) -> Board:
         return Board(EMPTY * 9)
@@ -51,7 +67,7 @@ class NoughtsAndCrosses(Game[Board, int]):
         return tuple(square for square in range(9) if position[square] == EMPTY)
 
     def apply(self, position: Board, move: int) -> Board:
-        mark = self.layout.roles[self.side_to_move(position)]
+        mark = LAYOUT.roles[self.side_to_move(position)]
         return Board(position[:move] + mark + position[move + 1 :])
 
     def outcome(self, position: Board) -> Outcome | None:
@@ -99,13 +115,6 @@ class NoughtsAndCrosses(Game[Board, int]):
 
     def path(self, move: int) -> tuple[int, ...]:
         return (move,)
-
-    def winning_cells(self, position: Board) -> tuple[int, ...]:
-        return tuple(sorted({square for line in _full_lines(position) for square in line}))
-
-    def bead(self, position: Board, move: int) -> Bead:
-        """The colour and letter of the square: nine colours for nine squares, as in Michie's machine."""
-        return Bead(colour=move, mark=self.layout.cells[move].mark)
 
 
 def _full_lines(position: Board) -> tuple[tuple[int, int, int], ...]:

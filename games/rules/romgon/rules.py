@@ -9,11 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise, product
 from types import MappingProxyType
 
-from games.rules.base import Addition, Game, Outcome, Side, Symmetry
+from games.rules.base import Addition, Game, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
 from games.rules.romgon.guide import GUIDE
@@ -151,36 +151,106 @@ ADDITIONS = MappingProxyType(
 _TURNS = {1: "Turn right", 2: "Turn right twice", 3: "Turn round", 4: "Turn left twice", 5: "Turn left"}
 
 
+NOTATION = (
+    "text: the rows of a board with dots between (a piece as its letter, large for White, '~' if flipped, "
+    "'@n' if turned; a run of empty hexes as its length), '-', the side to move and the ply, and after another '-' "
+    "the actions since, each two hexes as letters (A-Z, a-y in their order) and a digit if it turns"
+)
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        RHOMBUS_CAPTURED: "the other rhombus is gone",
+        BASE_CAPTURED: "the rhombus reached the other side's home",
+        DEADLOCK: "the rhombus is attacked and no move saves it (deadlock)",
+        DRAGLOCK: "the other side has no move left (draglock)",
+        THREEFOLD_REPETITION: "the same board stood for the third time, and who brings that about loses",
+        SHUTTLE: "a piece went to and fro between the same two hexes five times, and who does that loses",
+        MOVE_LIMIT: f"{MAX_PLIES} moves were played",
+    }
+)
+
+
+class RomgonLook(Look[Position, Move]):
+    """Pieces that flip and turn, checks, what was taken, and the goals."""
+
+    has_actions = True
+    plain_words = "It is played by the plain rules: nothing flips, nothing turns."
+    legend = "A dashed outline marks the goal of each side: the home of the other."
+
+    def winning_cells(self, position: Position) -> tuple[int, ...]:
+        """The goal that was entered, or the rhombus that nothing can save."""
+        outcome = self.game.outcome(position)
+        if outcome is None or outcome.winner is None:
+            return ()
+        if outcome.termination == BASE_CAPTURED:
+            return (GOALS[outcome.winner],)
+        cell = rhombus_cell(position.board, outcome.winner.other)
+        return (cell,) if cell is not None and outcome.termination in (DEADLOCK, DRAGLOCK) else ()
+
+    def kind(self, move: Move) -> str:
+        if move.is_flip:
+            return "flip"
+        return "move" if move.turn == KEPT else "turn"
+
+    def describe_action(self, position: Position, move: Move) -> str:
+        if move.turn == KEPT:
+            return "Flip" if move.is_flip else "Just move"
+        code = position.board[move.origin]
+        n_turns = N_ROTATIONS[kind_of(code)]
+        right = (move.turn - rotation_of(code)) % n_turns
+        return _TURNS[right if 2 * right <= n_turns else 6 - n_turns + right]
+
+    def captured(self, position: Position) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The pieces that each side began with and has no more."""
+        lost = Counter(code & (TYPE_BITS | WHITE_BIT) for code in START if code)
+        lost -= Counter(code & (TYPE_BITS | WHITE_BIT) for code in position.board if code)
+        gone = {side: [code for code in lost.elements() if side_of(code) == side] for side in Side}
+        return tuple(map(piece_name, gone[BLACK])), tuple(map(piece_name, gone[WHITE]))
+
+    def describe_move(self, move: Move) -> str:
+        """The action in words."""
+        words = " to ".join(IDS[cell] for cell in self.game.path(move))
+        if move.is_flip:
+            return f"{words} flipped"
+        return words if move.turn == KEPT else f"{words}, turned to {move.turn}"
+
+    def tell_move(self, position: Position, move: Move) -> str:
+        """The action with the name of its piece and of what it takes, turns from where the piece stood."""
+        code, origin, target = position.board[move.origin], IDS[move.origin], IDS[move.target]
+        words = f"{TYPE_NAMES[kind_of(code)]} {origin}"
+        if move.is_flip:
+            return f"{words} flips {'back' if code & FLIPPED_BIT else 'over'}"
+        if is_capture(position.board, move):
+            return f"{words} takes {TYPE_NAMES[kind_of(position.board[move.target])]} {target}"
+        if move.origin != move.target:
+            words += f" to {target}"
+        if move.turn == KEPT:
+            return words
+        turns = self.describe_action(position, move).replace("Turn", "turns", 1)
+        return f"{words} {turns}" if move.origin == move.target else f"{words}, {turns}"
+
+    def mover(self, position: Position, move: Move) -> str:
+        return piece_name(position.board[move.origin])
+
+    def notices(self, position: Position) -> Mapping[str, str]:
+        """Whose rhombus is attacked, and when only the two rhombuses are left."""
+        found = {}
+        if in_check(position.board, position.side):
+            found[CHECK] = f"{self.layout.roles[position.side]} is in check"
+        left = [code for code in position.board if code]
+        if len(left) == 2 and all(kind_of(code) == RHOMBUS for code in left):
+            found[ESCAPE_RACE] = "Only the two rhombuses are left: an escape race"
+        return found
+
+
 class Romgon(Game[Position, Move]):
     """The rules of Romgon, with some of its options or with none."""
 
     name = "Romgon"
     summary = "Bring your rhombus home across the board, or leave the other side no move."
-    notation = (
-        "text: the rows of a board with dots between (a piece as its letter, large for White, '~' if flipped, "
-        "'@n' if turned; a run of empty hexes as its length), '-', the side to move and the ply, and after another '-' "
-        "the actions since, each two hexes as letters (A-Z, a-y in their order) and a digit if it turns"
-    )
-    layout = LAYOUT
     symmetries = SYMMETRIES
-    guide = GUIDE
     additions = ADDITIONS
-    has_actions = True
-    plain_words = "It is played by the plain rules: nothing flips, nothing turns."
-    legend = "A dashed outline marks the goal of each side: the home of the other."
     enumerable = False
     takes_boxes = False
-    reasons: Mapping[str, str] = MappingProxyType(
-        {
-            RHOMBUS_CAPTURED: "the other rhombus is gone",
-            BASE_CAPTURED: "the rhombus reached the other side's home",
-            DEADLOCK: "the rhombus is attacked and no move saves it (deadlock)",
-            DRAGLOCK: "the other side has no move left (draglock)",
-            THREEFOLD_REPETITION: "the same board stood for the third time, and who brings that about loses",
-            SHUTTLE: "a piece went to and fro between the same two hexes five times, and who does that loses",
-            MOVE_LIMIT: f"{MAX_PLIES} moves were played",
-        }
-    )
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -188,6 +258,10 @@ class Romgon(Game[Position, Move]):
         self.slug = "-".join(["romgon", *self.added])
         names = [ADDITIONS[option].name for option in self.added]
         self.variant = f"with {' and '.join(filter(None, [', '.join(names[:-1]), *names[-1:]]))}" if names else ""
+
+    @cached_property
+    def look(self) -> Look[Position, Move]:
+        return RomgonLook(self, LAYOUT, notation=NOTATION, reasons=REASONS, guide=GUIDE)
 
     @property
     def family(self) -> str:
@@ -276,71 +350,6 @@ class Romgon(Game[Position, Move]):
 
     def path(self, move: Move) -> tuple[int, ...]:
         return (move.origin,) if move.origin == move.target else (move.origin, move.target)
-
-    def winning_cells(self, position: Position) -> tuple[int, ...]:
-        """The goal that was entered, or the rhombus that nothing can save."""
-        outcome = self.outcome(position)
-        if outcome is None or outcome.winner is None:
-            return ()
-        if outcome.termination == BASE_CAPTURED:
-            return (GOALS[outcome.winner],)
-        cell = rhombus_cell(position.board, outcome.winner.other)
-        return (cell,) if cell is not None and outcome.termination in (DEADLOCK, DRAGLOCK) else ()
-
-    def kind(self, move: Move) -> str:
-        if move.is_flip:
-            return "flip"
-        return "move" if move.turn == KEPT else "turn"
-
-    def describe_action(self, position: Position, move: Move) -> str:
-        if move.turn == KEPT:
-            return "Flip" if move.is_flip else "Just move"
-        code = position.board[move.origin]
-        n_turns = N_ROTATIONS[kind_of(code)]
-        right = (move.turn - rotation_of(code)) % n_turns
-        return _TURNS[right if 2 * right <= n_turns else 6 - n_turns + right]
-
-    def captured(self, position: Position) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The pieces that each side began with and has no more."""
-        lost = Counter(code & (TYPE_BITS | WHITE_BIT) for code in START if code)
-        lost -= Counter(code & (TYPE_BITS | WHITE_BIT) for code in position.board if code)
-        gone = {side: [code for code in lost.elements() if side_of(code) == side] for side in Side}
-        return tuple(map(piece_name, gone[BLACK])), tuple(map(piece_name, gone[WHITE]))
-
-    def describe_move(self, move: Move) -> str:
-        """The action in words."""
-        words = " to ".join(IDS[cell] for cell in self.path(move))
-        if move.is_flip:
-            return f"{words} flipped"
-        return words if move.turn == KEPT else f"{words}, turned to {move.turn}"
-
-    def tell_move(self, position: Position, move: Move) -> str:
-        """The action with the name of its piece and of what it takes, turns from where the piece stood."""
-        code, origin, target = position.board[move.origin], IDS[move.origin], IDS[move.target]
-        words = f"{TYPE_NAMES[kind_of(code)]} {origin}"
-        if move.is_flip:
-            return f"{words} flips {'back' if code & FLIPPED_BIT else 'over'}"
-        if is_capture(position.board, move):
-            return f"{words} takes {TYPE_NAMES[kind_of(position.board[move.target])]} {target}"
-        if move.origin != move.target:
-            words += f" to {target}"
-        if move.turn == KEPT:
-            return words
-        turns = self.describe_action(position, move).replace("Turn", "turns", 1)
-        return f"{words} {turns}" if move.origin == move.target else f"{words}, {turns}"
-
-    def mover(self, position: Position, move: Move) -> str:
-        return piece_name(position.board[move.origin])
-
-    def notices(self, position: Position) -> Mapping[str, str]:
-        """Whose rhombus is attacked, and when only the two rhombuses are left."""
-        found = {}
-        if in_check(position.board, position.side):
-            found[CHECK] = f"{self.layout.roles[position.side]} is in check"
-        left = [code for code in position.board if code]
-        if len(left) == 2 and all(kind_of(code) == RHOMBUS for code in left):
-            found[ESCAPE_RACE] = "Only the two rhombuses are left: an escape race"
-        return found
 
 
 _SIDE_LETTERS = "bw"

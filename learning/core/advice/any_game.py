@@ -49,7 +49,7 @@ def read_question(game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
 
 def sides_of(game: Game[Any, Any]) -> dict[str, Side]:
     """The names that a side may be given by: its colour, and what the game calls it."""
-    return COLOURS | {role: Side(index) for index, role in enumerate(game.layout.roles)}
+    return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
 
 
 @cache
@@ -147,7 +147,7 @@ def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:
     except InvalidPositionError as error:
         raise AdviceError("Invalid board", str(error)) from None
     if side is not None and game.side_to_move(position) is not side:
-        names = game.layout.role_names
+        names = game.look.layout.role_names
         raise AdviceError("Invalid board", f"In {board!r} {names[side.other]} are to move, not {names[side]}.")
     return position
 
@@ -159,11 +159,11 @@ def _text_of(game: Game[Any, Any], cells: list[Any]) -> str:
         raise AdviceError("Invalid board", f"A board of {game.name} is a text, as its positions are written.")
     names: dict[str | None, str] = {character: character for character in characters.values()}
     names |= characters
-    if len(cells) != len(game.layout.cells) or not all(
+    if len(cells) != len(game.look.layout.cells) or not all(
         (cell is None or isinstance(cell, str)) and cell in names for cell in cells
     ):
         known = ", ".join(repr(name) for name in names if name is not None)
-        raise AdviceError("Invalid board", f"A list has {len(game.layout.cells)} entries: null, {known}.")
+        raise AdviceError("Invalid board", f"A list has {len(game.look.layout.cells)} entries: null, {known}.")
     return "".join(names[cell] for cell in cells)
 
 
@@ -173,7 +173,7 @@ def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]
     return {
         move: {
             "move": game.format_move(move),
-            "name": game.describe_move(move),
+            "name": game.look.describe_move(move),
             "evaluation": values[move][0] if values else None,
             "notation": game.format_move(move),
         }
@@ -183,7 +183,7 @@ def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]
 
 def _paths(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
     """For each legal move the ids of the cells that it touches, as in the state of a room."""
-    return {game.format_move(move): game.path_ids(move) for move in game.legal_moves(position)}
+    return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
 def _box_view(machine: Any, position: Any, draw: BeadDraw) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def _box_view(machine: Any, position: Any, draw: BeadDraw) -> dict[str, Any]:
 
 
 def _status(game: Game[Any, Any], outcome: Outcome | None) -> dict[str, Any]:
-    winner = None if outcome is None or outcome.winner is None else game.layout.roles[outcome.winner]
+    winner = None if outcome is None or outcome.winner is None else game.look.layout.roles[outcome.winner]
     reason = None if outcome is None else outcome.termination
     return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
 
@@ -228,7 +228,7 @@ class AnyGameAdviser(Adviser[Question]):
         return {
             "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
             "types": [],
-            "sides": list(zip(COLOURS, game.layout.role_names, strict=True)),
+            "sides": list(zip(COLOURS, game.look.layout.role_names, strict=True)),
             "levels": [level for level, opponent in LEVELS.items() if opponent.plays(game)],
             "flips": False,
             "in_points": False,

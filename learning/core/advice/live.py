@@ -17,7 +17,7 @@ SCALE = 40
 
 def advice(engine: Engine[Any], game: Game[Any, Any], position: Any) -> dict[str, Any]:
     """The best moves for the side to move, best first; the position is not terminal."""
-    side, roles = game.side_to_move(position), game.layout.roles
+    side, roles = game.side_to_move(position), game.look.layout.roles
     best, depth = engine.best(game, position)
     return {
         "ply": game.ply(position),
@@ -29,8 +29,8 @@ def advice(engine: Engine[Any], game: Game[Any, Any], position: Any) -> dict[str
         "candidates": [
             {
                 "move": game.format_move(candidate.move),
-                "name": game.tell_move(position, candidate.move),
-                "path": game.path_ids(candidate.move),
+                "name": game.look.tell_move(position, candidate.move),
+                "path": game.look.path_ids(candidate.move),
                 "value": candidate.value,
                 "words": value_words(candidate.value, side, roles),
             }

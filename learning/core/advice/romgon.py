@@ -214,7 +214,7 @@ class RomgonAdviser(Adviser[Question]):
             "types": [
                 {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]} for kind in kinds
             ],
-            "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.layout.role_names, strict=True)],
+            "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
             "levels": list(LEVELS),
             "flips": True,
             "in_points": True,

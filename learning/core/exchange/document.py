@@ -157,7 +157,7 @@ def machine_from(
     side = _side_of(game, entries, positions, wanted.side)
     ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
     if not ours:
-        raise ExchangeError("", f"The file holds no box of {game.layout.role_names[side]}.")
+        raise ExchangeError("", f"The file holds no box of {game.look.layout.role_names[side]}.")
     rule, slug, stretched = wanted.rule, wanted.preset, ""
     if rule is None:
         rule = _fitting(usual or PRESETS[preset].rule, game, ours)
@@ -325,8 +325,8 @@ def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence
         if game.side_to_move(position) is not side:
             raise ExchangeError(
                 entry.where,
-                f"here {game.layout.role_names[side.other]} are to move, and in {entries[0].where} "
-                f"{game.layout.role_names[side]}; a machine plays one side: say which you want",
+                f"here {game.look.layout.role_names[side.other]} are to move, and in {entries[0].where} "
+                f"{game.look.layout.role_names[side]}; a machine plays one side: say which you want",
             )
     return side
 
@@ -377,7 +377,7 @@ def _move_of(game: Game[Any, Any], position: Any, key: str | int, where: str) ->
 
 def _key_name(game: Game[Any, Any], key: str | int) -> str:
     if isinstance(key, int):
-        cells = game.layout.cells
+        cells = game.look.layout.cells
         return cells[key].name if key < len(cells) else f"square {key + 1}"
     return shown(key)
 

@@ -49,7 +49,7 @@ def dump(data: MachineData) -> str:
         placement = cabinet.placement(turned)
         merged = data.rule.merge_symmetric_moves
         classes = cabinet.slots(printed) if merged else [(move,) for move in game.legal_moves(printed)]
-        beads = [0] * len(game.layout.cells)
+        beads = [0] * len(game.look.layout.cells)
         for moves, count in zip(classes, box.beads, strict=True):
             squares = sorted(_square(game, game.transform_move(move, placement)) for move in moves)
             each, over = divmod(count, len(squares))

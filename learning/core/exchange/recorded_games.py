@@ -59,11 +59,11 @@ def _game(game: Game[Any, Any], item: Any, where: str) -> RecordedGame:
         if winner is not to_move.other:
             raise ExchangeError(
                 f"{where}.winner",
-                f"the moves stop where {game.layout.role_names[to_move]} are to move, so they gave up and lost",
+                f"the moves stop where {game.look.layout.role_names[to_move]} are to move, so they gave up and lost",
             )
         return RecordedGame(tuple(moves), winner, resigned=to_move)
     if outcome.winner is not winner:
-        won = "nobody has" if outcome.winner is None else f"{game.layout.role_names[outcome.winner]} have"
+        won = "nobody has" if outcome.winner is None else f"{game.look.layout.role_names[outcome.winner]} have"
         raise ExchangeError(f"{where}.winner", f"in {game.encode(position)!r} {won} won")
     return RecordedGame(tuple(moves), winner)
 

@@ -57,7 +57,10 @@ def front_of(cabinet: Cabinet, number: int, position: Any, beads: tuple[int, ...
         pieces=game.pieces(position),
         slots=tuple(
             Slot(
-                game.bead(position, move), game.path(move), game.format_move(move), None if beads is None else beads[k]
+                game.look.bead(position, move),
+                game.path(move),
+                game.format_move(move),
+                None if beads is None else beads[k],
             )
             for k, move in enumerate(printed)
         ),

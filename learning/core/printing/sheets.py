@@ -60,7 +60,9 @@ def sheets_write(
     canvas.setCreator("Beadbox")
     _shopping_page(canvas, sheet, cabinet, title, fronts, totals, options)
     for number in range(n_sheets):
-        _sheet_page(canvas, sheet, cabinet.game.layout, fronts[number * sheet.n_boxes : (number + 1) * sheet.n_boxes])
+        _sheet_page(
+            canvas, sheet, cabinet.game.look.layout, fronts[number * sheet.n_boxes : (number + 1) * sheet.n_boxes]
+        )
         _sheet_line(canvas, sheet, title, number + 1, n_sheets)
         canvas.showPage()
     canvas.save()
@@ -148,7 +150,7 @@ def _shopping_page(
     canvas.setFont(BOLD, ink.fitting(title, BOLD, 22, sheet.width - 2 * left))
     canvas.drawString(left, y, title)
     canvas.setFont(REGULAR, 11)
-    side = game.layout.role_names[cabinet.side]
+    side = game.look.layout.role_names[cabinet.side]
     beads = sum(totals.values())
     holding = "the beads it holds now" if options.with_beads else "the beads it begins with"
     lines = (

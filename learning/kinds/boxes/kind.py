@@ -65,7 +65,7 @@ class BoxKind(Kind):
         return DEFAULT_PRESETS[side]
 
     def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
-        role = "" if side is None else game.layout.roles[side]
+        role = "" if side is None else game.look.layout.roles[side]
         return f"{PRESETS[preset].name if preset else game.name} {role}"
 
     def suited(self, game: Game[Any, Any], rule: BoxRule) -> BoxRule:

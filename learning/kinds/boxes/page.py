@@ -36,7 +36,7 @@ def context(machine: Machine, strength: Strength) -> dict[str, Any]:
             "n_boxes": n_boxes,
             "n_hung": len(wall["boxes"]),
             "game": machine.game,
-            "other_role": machine.game_rules.layout.roles[machine.cabinet.side.other],
+            "other_role": machine.game_rules.look.layout.roles[machine.cabinet.side.other],
         },
         "strength": strength,
         "packed": wall,

@@ -18,7 +18,7 @@ def context(machine: Machine, strength: Strength) -> dict[str, Any]:
     """What stands in the page."""
     rule = machine.rule
     assert isinstance(rule, QRule), "only a machine that keeps values has this page"
-    preset, layout = Q_PRESETS.get(machine.preset), machine.game_rules.layout
+    preset, layout = Q_PRESETS.get(machine.preset), machine.game_rules.look.layout
     return {
         "machine": {
             **machine_brief(machine),

@@ -3,9 +3,10 @@
 Both sides add 0, 1 or 2 to one number, in turn, modulo 100; after so many plies who plays first wins if it is even.
 """
 
+from functools import cached_property
 from types import MappingProxyType
 
-from games.rules.base import Cell, Game, Layout, Outcome, Side, Symmetry
+from games.rules.base import Cell, Game, Layout, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 N_PLIES = 226
@@ -13,21 +14,30 @@ MODULUS = 100
 MARKS = "abc"
 
 
+LAYOUT = Layout(
+    cells=tuple(Cell(mark, mark, mark, i + 0.5, 0.5) for i, mark in enumerate(MARKS)),
+    columns=3,
+    rows=1,
+    shape="square",
+    roles=("E", "O"),
+    role_names=("even", "odd"),
+)
+
+
 class Race(Game[tuple[int, int], int]):
     slug = "race"
     name = "Race"
-    notation = "two numbers"
     summary = "End on an even number."
-    layout = Layout(
-        cells=tuple(Cell(mark, mark, mark, i + 0.5, 0.5) for i, mark in enumerate(MARKS)),
-        columns=3,
-        rows=1,
-        shape="square",
-        roles=("E", "O"),
-        role_names=("even", "odd"),
-    )
     symmetries = (Symmetry("as it is", (0, 1, 2)),)
-    reasons = MappingProxyType({"counted": "the last number is counted"})
+
+    @cached_property
+    def look(self):
+        return Look(
+            self,
+            LAYOUT,
+            notation="two numbers",
+            reasons=MappingProxyType({"counted": "the last number is counted"}),
+        )
 
     def initial_position(self):
         return 0, 0

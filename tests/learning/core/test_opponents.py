@@ -106,7 +106,7 @@ def test_win_block_wins_or_blocks_wherever_it_can(positions):
         legal = GAME.legal_moves(position)
         side = GAME.side_to_move(position)
         winning = {m for m in legal if wins(GAME.apply(position, m), side)}
-        mark, other = GAME.layout.roles[side], GAME.layout.roles[side.other]
+        mark, other = GAME.look.layout.roles[side], GAME.look.layout.roles[side.other]
         blocking = {m for m in legal if completes(position, other, m)}
         assert winning == {m for m in legal if completes(position, mark, m)}
         assert set(UNIFORM["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))

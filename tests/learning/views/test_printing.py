@@ -148,7 +148,7 @@ class TestSheets:
         at = lines.index("All colours")
         by_colour = Counter(
             {
-                cabinet.game.bead(position, move).colour: 0
+                cabinet.game.look.bead(position, move).colour: 0
                 for key, _ in boxes_of(cabinet)
                 for position in [cabinet.game.decode(key)]
                 for move in cabinet.printed_moves(position)
@@ -157,7 +157,7 @@ class TestSheets:
         for key, beads in boxes_of(cabinet):
             position = cabinet.game.decode(key)
             for move, count in zip(cabinet.printed_moves(position), beads, strict=True):
-                by_colour[cabinet.game.bead(position, move).colour] += count
+                by_colour[cabinet.game.look.bead(position, move).colour] += count
         for colour, count in by_colour.items():
             row = next(i for i, line in enumerate(lines) if line.startswith(f"{BEADS[colour].name} ("))
             assert lines[row + 5] == f"{count:,}"
