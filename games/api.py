@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.middleware.csrf import get_token
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
@@ -24,7 +24,6 @@ from games.selectors import game_view, room_positions
 from games.serializers import (
     MoveSerializer,
     PositionsQuerySerializer,
-    PositionsSerializer,
     RefusalSerializer,
     ResetSerializer,
     RoomCreateSerializer,
@@ -35,9 +34,10 @@ from games.serializers import (
     parsed,
     refusals,
 )
+from games.states import GameList, GameShape, MatchBoards, RoomState
 from games.throttles import Guesses
 
-_STATE = {200: {"type": "object", "description": "The state: docs/protocol.md."}}
+_STATE = {200: OpenApiResponse(RoomState, "The state: docs/protocol.md.")}
 _TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="Proves whose seat it is.")
 
 
@@ -113,7 +113,7 @@ def _seated(seated: services.Seated, status: int) -> Response:
 class GameListView(PublicView):
     """Every game there is."""
 
-    @extend_schema(operation_id="games_list", responses={200: {"type": "object"}})
+    @extend_schema(operation_id="games_list", responses={200: GameList})
     def get(self, request: Request) -> Response:
         """The games, with layout and opponents; of each family the usual one, with the slugs of its variants."""
         games = [game_view(game) for game in GAMES.values() if game.slug == game.family]
@@ -123,7 +123,7 @@ class GameListView(PublicView):
 class GameView(PublicView):
     """One game."""
 
-    @extend_schema(responses={200: {"type": "object"}})
+    @extend_schema(responses={200: GameShape})
     def get(self, request: Request, slug: str) -> Response:
         """Everything needed to draw and start the game."""
         try:
@@ -162,7 +162,7 @@ class RoomView(RoomCodeView):
 class RoomPositionsView(RoomCodeView):
     """The boards of the match that is being played, or was played last."""
 
-    @extend_schema(parameters=[PositionsQuerySerializer], responses=PositionsSerializer)
+    @extend_schema(parameters=[PositionsQuerySerializer], responses={200: MatchBoards})
     def get(self, request: Request, code: str) -> Response:
         """The board before the first move and after each, for anybody who has the code."""
         return Response(room_positions(code, **parsed(PositionsQuerySerializer, request.query_params)))

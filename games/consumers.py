@@ -22,6 +22,7 @@ from games.outages import database_stumbled, unavailable
 from games.players import GUEST
 from games.selectors import State
 from games.serializers import FrameError, parse_move_data, parse_step_data
+from games.states import RoomState
 from games.throttles import Guesses
 
 logger = logging.getLogger(__name__)
@@ -205,13 +206,13 @@ class RoomConsumer(FrameConsumer):
         """A state from the group, of which this socket is told what its person may know."""
         await self.send_state(await self._told(State(event["whole"], event["private"])))
 
-    async def send_state(self, view: dict[str, Any]) -> None:
+    async def send_state(self, view: RoomState) -> None:
         """Send a state, unless this socket has been sent it, or a later one."""
         if view["version"] > self.version:
             self.version = view["version"]
             await self.send_frame("state", view)
 
-    async def _told(self, state: State) -> dict[str, Any]:
+    async def _told(self, state: State) -> RoomState:
         """The state as this socket's person may know it; who that is, is asked only where it makes a difference."""
         if state.private and time.monotonic() - self.asked_at >= ASK_AGAIN_S:
             try:
@@ -232,6 +233,6 @@ class RoomConsumer(FrameConsumer):
         with Guesses(request_of_scope(self.scope), person.user_id).counted(self.code, lambda: person):
             return services.room_enter(code=self.code, person=person)
 
-    def _call(self, service: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
+    def _call(self, service: Callable[..., RoomState], **arguments: Any) -> RoomState:
         """Call a service as whoever this is now: a session may have ended, a token may have been revoked."""
         return service(code=self.code, person=self._person("play"), **arguments)

@@ -10,6 +10,8 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
+from games.states import PrivateSeat, RoomState
+
 logger = logging.getLogger(__name__)
 
 SEND_TIMEOUT_S = 2
@@ -21,7 +23,7 @@ def room_group(code: str) -> str:
     return f"room.{code}"
 
 
-def room_changed(code: str, whole: dict[str, Any], private: list[dict[str, Any]]) -> None:
+def room_changed(code: str, whole: RoomState, private: list[PrivateSeat]) -> None:
     """Send the new state of a room to every socket in it: each tells its reader what they may know of it."""
     group_tell(room_group(code), {"type": "room.state", "whole": whole, "private": private})
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -21,6 +21,19 @@ from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Ro
 from games.players import PLAYERS, Viewer
 from games.rules.base import Game, Side
 from games.rules.registry import family_games
+from games.states import (
+    Action,
+    BoardState,
+    Ending,
+    GameShape,
+    MatchBoards,
+    MoveState,
+    OpponentShape,
+    PrivateSeat,
+    RoomState,
+    SeatState,
+    Status,
+)
 
 WAITS_FOR = timedelta(hours=1)
 """How long the lobby offers a seat that nobody has taken; the link goes on working."""
@@ -109,11 +122,11 @@ def reason_of(match: Match) -> str:
 class State:
     """The state of a room, whole, and what each reader of it is :meth:`told`. Nothing else of it leaves the server."""
 
-    whole: dict[str, Any]
-    private: list[dict[str, Any]]
-    """The seats whose machine is not for everybody: ``side``, ``player`` and ``audience``. JSON, as the state is."""
+    whole: RoomState
+    private: list[PrivateSeat]
+    """The seats whose machine is not for everybody. JSON, as the state is."""
 
-    def told(self, viewer: Viewer) -> dict[str, Any]:
+    def told(self, viewer: Viewer) -> RoomState:
         """The state without what this viewer may not know. Reads nothing from the database."""
         hidden = {
             one["side"]: PLAYERS[one["player"]]
@@ -135,7 +148,7 @@ class State:
         return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
 
 
-def _seat_told(seat: dict[str, Any]) -> dict[str, Any]:
+def _seat_told(seat: SeatState) -> SeatState:
     """A seat without its machine; a person who has taken it over keeps their name."""
     name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
     return {**seat, "name": name, "machine": None, "hidden": True}
@@ -147,7 +160,7 @@ def room_state(room: Room, match: Match | None = None) -> State:
     whole = room_view(room, match)
     seats = [seat for seat in match.seats.all() if seat.automaton]
     asked = ((seat, PLAYERS[seat.automaton].audience(seat)) for seat in seats)
-    private = [
+    private: list[PrivateSeat] = [
         {"side": seat.side, "player": seat.automaton, "audience": audience}
         for seat, audience in asked
         if audience is not None
@@ -155,7 +168,7 @@ def room_state(room: Room, match: Match | None = None) -> State:
     return State(whole, private)
 
 
-def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
+def room_view(room: Room, match: Match | None = None) -> RoomState:
     """The state of a room as docs/protocol.md describes it, whole: :func:`room_state` knows who may be told what.
 
     In a fixed number of queries.
@@ -176,7 +189,7 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
         "game": room.game,
         "number": match.number,
         "version": room.version,
-        "status": match.status,
+        "status": cast("Status", match.status),
         "board": list(game.pieces(position)),
         "position": match.position,
         "ply": match.n_plies,
@@ -212,7 +225,7 @@ def room_view(room: Room, match: Match | None = None) -> dict[str, Any]:
     }
 
 
-def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[dict[str, Any]]:
+def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[MoveState]:
     """The moves of a match, told as they were played: each from the board that it was made on."""
     position = game.initial_position()
     for ply in plies:
@@ -228,7 +241,7 @@ def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[dict[str, Any]]:
         position = game.apply(position, move)
 
 
-def room_positions(code: str, after: int = -1) -> dict[str, Any]:
+def room_positions(code: str, after: int = -1) -> MatchBoards:
     """The boards of the room's latest match, from before its first move to after its last (docs/protocol.md).
 
     ``after`` leaves out those up to that ply. The moves are applied one after the other: a stored position of a game
@@ -244,7 +257,7 @@ def room_positions(code: str, after: int = -1) -> dict[str, Any]:
     return {"number": match.number, "positions": [one for one in _boards(room.game_rules, moves) if one["ply"] > after]}
 
 
-def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[dict[str, Any]]:
+def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[BoardState]:
     """The board before the first of these moves and after each, as it is shown."""
     position = game.initial_position()
     path: list[str] = []
@@ -266,7 +279,7 @@ def _captured(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
     return dict(zip(game.look.layout.roles, map(list, game.look.captured(position)), strict=True))
 
 
-def _action(game: Game[Any, Any], position: Any, move: Any) -> dict[str, Any]:
+def _action(game: Game[Any, Any], position: Any, move: Any) -> Action:
     """An action that is no plain move: its kind, its words, and the piece as it will be."""
     after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
     return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
@@ -282,7 +295,7 @@ def machines_managed(room: Room, user: Any) -> list[Any]:
     return [machine["id"] for machine in machines if machine]
 
 
-def _outcome(match: Match) -> dict[str, Any]:
+def _outcome(match: Match) -> Ending:
     winner = None if match.winner is None else role_of(match, match.winner)
     return {"winner": winner, "termination": match.termination, "reason": reason_of(match)}
 
@@ -296,7 +309,7 @@ def _insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     return None
 
 
-def game_view(game: Game[Any, Any]) -> dict[str, Any]:
+def game_view(game: Game[Any, Any]) -> GameShape:
     """Everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
     layout = game.look.layout
     return {
@@ -341,7 +354,7 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
             ],
             "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
             "cell_words": layout.cell_words,
-            "badges": layout.badges or layout.roles,
+            "badges": list(layout.badges or layout.roles),
         },
         "guide": [{"title": title, "words": words} for title, words in game.look.guide.items()],
         "boxes": game.takes_boxes,
@@ -357,13 +370,13 @@ def game_view(game: Game[Any, Any]) -> dict[str, Any]:
     }
 
 
-def opponent_list(game: Game[Any, Any]) -> list[dict[str, str]]:
+def opponent_list(game: Game[Any, Any]) -> list[OpponentShape]:
     """The opponents that can be asked for by name in a game, a human first."""
-    human = {"slug": HUMAN, "name": "A friend", "summary": "Send a link, and play each other."}
+    human: OpponentShape = {"slug": HUMAN, "name": "A friend", "summary": "Send a link, and play each other."}
     return [human, *player_list(game)]
 
 
-def player_list(game: Game[Any, Any]) -> list[dict[str, str]]:
+def player_list(game: Game[Any, Any]) -> list[OpponentShape]:
     """The automated players that can be asked for by name in a game."""
     offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
     return [{"slug": slug, "name": offer.name, "summary": offer.summary} for slug, offer in offers if offer is not None]

@@ -175,23 +175,6 @@ class PositionsQuerySerializer(serializers.Serializer[Any]):
     )
 
 
-class PositionSerializer(serializers.Serializer[Any]):
-    """A board of a match, told as the state tells the one on the board now."""
-
-    ply = serializers.IntegerField(help_text="So many moves had been played.")
-    board = serializers.ListField(child=serializers.CharField(allow_null=True))
-    last_cells = serializers.ListField(child=serializers.CharField(), help_text="The cells of the last move.")
-    captured = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
-    notices = serializers.DictField(child=serializers.CharField())
-
-
-class PositionsSerializer(serializers.Serializer[Any]):
-    """The boards of the latest match of a room, in order of play."""
-
-    number = serializers.IntegerField(help_text="Of the match in its room.")
-    positions = PositionSerializer(many=True)
-
-
 class SeatedSerializer(serializers.Serializer[Any]):
     """Who took a seat: the role, and the token that proves it (once; absent if the seat was held already).
 

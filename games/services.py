@@ -45,6 +45,7 @@ from games.selectors import (
     snapshot,
     swap_allowed,
 )
+from games.states import RoomState
 
 GUEST_NAME = "Guest"
 OPEN_ROOMS = 1
@@ -105,7 +106,7 @@ class Entered:
     room: Room
     role: str | None
     is_host: bool
-    view: dict[str, Any]
+    view: RoomState
 
 
 Asked = tuple[SeatPlayer, str]
@@ -319,7 +320,7 @@ def room_join(*, code: str, person: Person) -> Seated:
 
 
 @transaction.atomic
-def match_play_move(*, code: str, person: Person, move: str, ply: int | None = None) -> dict[str, Any]:
+def match_play_move(*, code: str, person: Person, move: str, ply: int | None = None) -> RoomState:
     """Play a move in the room's current match and let automated seats answer; the state after it.
 
     Args:
@@ -353,7 +354,7 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
 
 
 @transaction.atomic
-def match_resign(*, code: str, person: Person) -> dict[str, Any]:
+def match_resign(*, code: str, person: Person) -> RoomState:
     """Give the current match up; the state after it.
 
     Raises:
@@ -367,7 +368,7 @@ def match_resign(*, code: str, person: Person) -> dict[str, Any]:
 
 
 @transaction.atomic
-def match_step(*, code: str, person: Person, ply: int | None = None, plies: int = 1) -> dict[str, Any]:
+def match_step(*, code: str, person: Person, ply: int | None = None, plies: int = 1) -> RoomState:
     """Let the players of an exhibition play on; the state after it.
 
     Args:
@@ -444,7 +445,7 @@ def _think_later(match: Match, most: int | None) -> None:
     thinking.think(partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most))
 
 
-def room_look(*, code: str, person: Person | None = None) -> dict[str, Any]:
+def room_look(*, code: str, person: Person | None = None) -> RoomState:
     """The state of the room as told to this person, without one to a guest.
 
     Raises:
@@ -473,7 +474,7 @@ def _remind(match: Match) -> None:
 
 
 @transaction.atomic
-def room_reset(*, code: str, person: Person, swap: bool = False) -> dict[str, Any]:
+def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     """Start a new match in the same room, with sides swapped on request; the state of it.
 
     Raises:

@@ -1,10 +1,11 @@
 """The OpenAPI schema as we mean it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, is_typeddict
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent, resolve_type_hint
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
@@ -40,13 +41,26 @@ class Schema(AutoSchema):
         if getattr(self.view, "refuses_by_itself", False):
             return own
         general = {
-            status: self._get_response_for_code(OpenApiResponse(RefusalSerializer, why), status, None, direction)  # type: ignore[no-untyped-call]
+            status: self._get_response_for_code(OpenApiResponse(RefusalSerializer, why), status, None, direction)
             for status, why in self._refusals().items()
         }
         seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
         for status in general.keys() & {"429", "503"}:
             general[status]["headers"] = {"Retry-After": seconds}
         return dict(sorted({**general, **own}.items()))
+
+    def _get_response_for_code(
+        self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"
+    ) -> Any:
+        """A ``TypedDict`` becomes a schema of its name."""
+        answer = serializer if isinstance(serializer, OpenApiResponse) else OpenApiResponse(serializer)
+        if is_typeddict(answer.response):
+            shape: Any = answer.response
+            schema = resolve_type_hint(shape)  # type: ignore[no-untyped-call]
+            component = ResolvedComponent(shape.__name__, ResolvedComponent.SCHEMA, schema, shape)  # type: ignore[no-untyped-call]
+            self.registry.register_on_missing(component)
+            serializer = OpenApiResponse(component.ref, answer.description, answer.examples)
+        return super()._get_response_for_code(serializer, status_code, media_types, direction)  # type: ignore[no-untyped-call]
 
     def _refusals(self) -> dict[str, str]:
         view, is_unsafe = self.view, self.method in ("POST", "PUT", "PATCH", "DELETE")

@@ -1,0 +1,209 @@
+"""What goes over the wire about rooms and games, field by field; docs/protocol.md tells what each means.
+
+Selectors make these, REST and sockets send them as they are, and the schema of the API is made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+Status = Literal["waiting", "playing", "finished"]
+
+
+class Action(TypedDict):
+    """A legal move that is more than going from cell to cell."""
+
+    kind: str
+    name: str
+    piece: str | None
+
+
+class Ending(TypedDict):
+    """How a match ended."""
+
+    winner: str | None
+    termination: str
+    reason: str
+
+
+class SeatState(TypedDict):
+    """Who sits on a side."""
+
+    role: str
+    side: int
+    kind: str
+    takes_over: bool
+    name: str
+    taken: bool
+    machine: dict[str, Any] | None
+    hidden: bool
+
+
+class MoveState(TypedDict):
+    """A move as it was played."""
+
+    ply: int
+    role: str
+    move: str
+    path: list[str]
+    name: str
+    piece: str | None
+
+
+class RoomState(TypedDict):
+    """The state of a room and its latest match, as whoever asks may know it."""
+
+    code: str
+    game: str
+    number: int
+    version: int
+    status: Status
+    board: list[str | None]
+    position: str
+    ply: int
+    turn: str | None
+    thinking: bool
+    legal_moves: list[str]
+    paths: dict[str, list[str]]
+    actions: dict[str, Action]
+    notices: dict[str, str]
+    captured: dict[str, list[str]]
+    last_move: str | None
+    winning_cells: list[str]
+    outcome: Ending | None
+    seats: list[SeatState]
+    moves: list[MoveState]
+    can_swap: bool
+    exhibition: bool
+    learning: dict[str, Any] | None
+
+
+class PrivateSeat(TypedDict):
+    """A seat whose machine is not for everybody; ``audience`` as its player says."""
+
+    side: int
+    player: str
+    audience: Any
+
+
+class BoardState(TypedDict):
+    """A board of a match, told as the state tells the one on the board now."""
+
+    ply: int
+    board: list[str | None]
+    last_cells: list[str]
+    captured: dict[str, list[str]]
+    notices: dict[str, str]
+
+
+class MatchBoards(TypedDict):
+    """The boards of the latest match of a room, in order of play."""
+
+    number: int
+    positions: list[BoardState]
+
+
+class VariantShape(TypedDict):
+    """A game of a family."""
+
+    slug: str
+    name: str
+    variant: str
+    columns: float
+    rows: float
+
+
+class SideShape(TypedDict):
+    """A side, by its role and in words."""
+
+    role: str
+    name: str
+
+
+class NotationShape(TypedDict):
+    """How moves and positions are written: the moves of the first position, and what a position's text says."""
+
+    moves: list[str]
+    position: str
+
+
+class CellShape(TypedDict):
+    """A place of the board."""
+
+    id: str
+    name: str
+    mark: str
+    x: float
+    y: float
+    zone: str
+    goal: str
+
+
+class LayoutShape(TypedDict):
+    """How a board is drawn, in units of one cell."""
+
+    columns: float
+    rows: float
+    shape: str
+    roles: list[str]
+    role_names: list[str]
+    cells: list[CellShape]
+    pieces: dict[str, dict[str, Any]]
+    cell_words: str
+    badges: list[str]
+
+
+class GuideShape(TypedDict):
+    """A part of how to play."""
+
+    title: str
+    words: str
+
+
+class AdditionShape(TypedDict):
+    """A rule that may be added, and whether this game has it."""
+
+    slug: str
+    name: str
+    summary: str
+    added: bool
+
+
+class OpponentShape(TypedDict):
+    """Somebody who can be played by name."""
+
+    slug: str
+    name: str
+    summary: str
+
+
+class GameShape(TypedDict):
+    """Everything needed to draw and start a game."""
+
+    slug: str
+    family: str
+    variant: str
+    variants: list[VariantShape]
+    name: str
+    summary: str
+    start: str
+    sides: list[SideShape]
+    notation: NotationShape
+    layout: LayoutShape
+    guide: list[GuideShape]
+    boxes: bool
+    has_engine: bool
+    has_actions: bool
+    plain_words: str
+    legend: str
+    additions: list[AdditionShape]
+    opponents: list[OpponentShape]
+
+
+class GameList(TypedDict):
+    """The usual game of every family."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[GameShape]
