@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from channels.exceptions import StopConsumer
@@ -19,6 +20,7 @@ from learning.events import machine_group, run_group, tournament_group
 from learning.models import Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_view
 from learning.selectors.tournaments import tournament_for, tournament_told, tournament_view
+from learning.states import TournamentState
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +108,7 @@ class WatchConsumer(FrameConsumer):
         """Two things to tell as one: the later, where that says everything."""
         return after
 
-    def told(self, data: dict[str, Any]) -> dict[str, Any]:
+    def told(self, data: dict[str, Any]) -> Mapping[str, Any]:
         """What this socket's user may know of the news."""
         return data
 
@@ -132,11 +134,11 @@ class WatchConsumer(FrameConsumer):
         """
         raise NotImplementedError
 
-    def joined(self) -> dict[str, Any]:
+    def joined(self) -> Mapping[str, Any]:
         """How it stands; touches the database. Raises as :meth:`found`."""
         raise NotImplementedError
 
-    def note(self, view: dict[str, Any]) -> None:
+    def note(self, view: Mapping[str, Any]) -> None:
         """Keep how far this socket has been told."""
 
 
@@ -172,11 +174,11 @@ class TournamentConsumer(WatchConsumer):
     def found(self) -> Tournament:
         return tournament_for(self.user_now(), self.number)
 
-    def joined(self) -> dict[str, Any]:
+    def joined(self) -> TournamentState:
         found = self.found()
         return tournament_view(found, self.viewer)
 
-    def note(self, view: dict[str, Any]) -> None:
+    def note(self, view: Mapping[str, Any]) -> None:
         self.version = view["version"]
 
     async def tournament_state(self, event: dict[str, Any]) -> None:
@@ -185,7 +187,7 @@ class TournamentConsumer(WatchConsumer):
             self.note(event["whole"])
             await self.tell("state", {"whole": event["whole"], "private": event["private"]})
 
-    def told(self, data: dict[str, Any]) -> dict[str, Any]:
+    def told(self, data: dict[str, Any]) -> TournamentState:
         return tournament_told(data["whole"], data["private"], self.viewer)
 
 
@@ -202,7 +204,7 @@ class RunConsumer(WatchConsumer):
         run = self.found()
         return {**run_view(run, self.viewer), "curve": run_curve(run)}
 
-    def note(self, view: dict[str, Any]) -> None:
+    def note(self, view: Mapping[str, Any]) -> None:
         self.reached = _reached(view)
         points = view.get("curve") or view.get("points") or [{"games": self.drawn_to}]
         self.drawn_to = points[-1]["games"]
@@ -222,6 +224,6 @@ class RunConsumer(WatchConsumer):
         return {**after, "points": [*before["points"], *after["points"]]}
 
 
-def _reached(view: dict[str, Any]) -> tuple[bool, int, bool]:
+def _reached(view: Mapping[str, Any]) -> tuple[bool, int, bool]:
     """What only grows about a run."""
     return view["finished_at"] is not None, view["games_done"], view["started_at"] is not None

@@ -6,6 +6,7 @@ from typing import Any
 
 from games.events import group_tell
 from learning.models import Box, Machine
+from learning.states import PointState, PrivateEntry, RunProgress, TournamentState
 
 
 def machine_group(machine_id: int) -> str:
@@ -18,7 +19,7 @@ def run_group(run_id: int) -> str:
     return f"run.{run_id}"
 
 
-def run_changed(run_id: int, view: dict[str, Any], points: list[dict[str, Any]], audience: list[int] | None) -> None:
+def run_changed(run_id: int, view: RunProgress, points: list[PointState], audience: list[int] | None) -> None:
     """Tell a run's page how far it is, and the points that its curve has got; ``audience`` is that of its machine."""
     group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}, "audience": audience})
 
@@ -28,7 +29,7 @@ def tournament_group(tournament_id: int) -> str:
     return f"tournament.{tournament_id}"
 
 
-def tournament_changed(tournament_id: int, whole: dict[str, Any], private: list[dict[str, Any]]) -> None:
+def tournament_changed(tournament_id: int, whole: TournamentState, private: list[PrivateEntry]) -> None:
     """Tell a tournament's page how it stands: each socket tells its reader what they may know of it."""
     group_tell(tournament_group(tournament_id), {"type": "tournament.state", "whole": whole, "private": private})
 

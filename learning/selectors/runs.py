@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from games.players import GUEST, Viewer
 from games.selectors import HIDDEN
@@ -12,39 +11,38 @@ from learning.access import may_see
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.sampled import wilson
 from learning.models import CurvePoint, Machine, RunStage, TrainingRun
+from learning.states import PointState, RunProgress, RunState, ShareState
 
 STAGES = "stages__opponent_machine"
 """What to prefetch with runs that are to be shown."""
 
 
-def point_view(point: CurvePoint, before: CurvePoint | None) -> dict[str, Any]:
+def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
     """A point of a run's curve, and what the games since the point ``before`` it say as a sample."""
-    return {
+    told: PointState = {
         "games": point.games_done,
         "wins": point.n_wins,
         "draws": point.n_draws,
         "losses": point.n_losses,
         "strength": point.strength,
-        **({} if before is None else {"in_training": _sample_between(before, point)}),
     }
+    if before is not None:
+        n = point.games_done - before.games_done
+        told["in_training"] = {
+            "win": _share(point.n_wins - before.n_wins, n),
+            "draw": _share(point.n_draws - before.n_draws, n),
+            "loss": _share(point.n_losses - before.n_losses, n),
+        }
+    return told
 
 
-def _sample_between(before: CurvePoint, point: CurvePoint) -> dict[str, dict[str, float]]:
-    """The shares of wins, draws and losses in the games from one point to the next, each with its 95 % interval."""
-    n = point.games_done - before.games_done
-    counts = {
-        "win": point.n_wins - before.n_wins,
-        "draw": point.n_draws - before.n_draws,
-        "loss": point.n_losses - before.n_losses,
-    }
-    intervals = {result: wilson(k, n) for result, k in counts.items()}
-    return {
-        result: {"value": k / n, "low": intervals[result][0], "high": intervals[result][1]}
-        for result, k in counts.items()
-    }
+def _share(k: int, n: int) -> ShareState:
+    """So many of ``n`` games, with the 95 % interval."""
+    low, high = wilson(k, n)
+    return {"value": k / n, "low": low, "high": high}
 
 
-def run_progress(run: TrainingRun) -> dict[str, Any]:
+def run_progress(run: TrainingRun) -> RunProgress:
     """How far a training run is: what may be told to everybody who may see its machine."""
     return {
         "id": run.pk,
@@ -60,12 +58,12 @@ def run_progress(run: TrainingRun) -> dict[str, Any]:
         "seed": run.seed,
         "error": run.error,
         "created_at": run.created_at.isoformat(),
-        "started_at": run.started_at and run.started_at.isoformat(),
-        "finished_at": run.finished_at and run.finished_at.isoformat(),
+        "started_at": run.started_at.isoformat() if run.started_at else None,
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
     }
 
 
-def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> dict[str, Any]:
+def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> RunState:
     """A training run as this viewer, if not said a guest, may know it (``curve`` apart: :func:`run_curve`)."""
     return {
         **run_progress(run),
@@ -86,7 +84,7 @@ def stage_is_hidden(stage: RunStage, viewer: Viewer) -> bool:
     return stage.opponent_machine is not None and not may_see(viewer, stage.opponent_machine.audience)
 
 
-def run_curve(run: TrainingRun, *, after: int = -1) -> list[dict[str, Any]]:
+def run_curve(run: TrainingRun, *, after: int = -1) -> list[PointState]:
     """The points of a run's curve so far, in order, those beyond so many games."""
     points = list(run.curve.filter(games_done__gt=after).order_by("games_done"))
     last = run.curve.filter(games_done__lte=after).order_by("games_done").last() if points else None
@@ -114,13 +112,13 @@ def run_list_open(machine: Machine) -> list[TrainingRun]:
     return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
 
 
-def machine_curves(machines: Sequence[Machine]) -> dict[int, list[dict[str, Any]]]:
+def machine_curves(machines: Sequence[Machine]) -> dict[int, list[PointState]]:
     """The curve of each machine over all its training runs, one after the other; two queries.
 
     ``games`` counts the training games of the runs before as well; matches, which are few, are left out.
     """
     runs = TrainingRun.objects.filter(machine__in=machines, started_at__isnull=False).prefetch_related("curve")
-    curves: dict[int, list[dict[str, Any]]] = {machine.pk: [] for machine in machines}
+    curves: dict[int, list[PointState]] = {machine.pk: [] for machine in machines}
     before = dict.fromkeys(curves, (0, 0, 0, 0))
     for run in runs.order_by("started_at", "pk"):
         games, wins, draws, losses = before[run.machine_id]

@@ -18,6 +18,7 @@ from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry
 from learning.selectors.machines import machine_list_seen
+from learning.states import EntryState, PairingState, PrivateEntry, TournamentBrief, TournamentState
 
 RATINGS_CACHE_S = 24 * 3600
 STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
@@ -69,7 +70,7 @@ def results_of(tournament: Tournament) -> list[Result]:
     return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == JobStatus.FINISHED]
 
 
-def tournament_brief(tournament: Tournament) -> dict[str, Any]:
+def tournament_brief(tournament: Tournament) -> TournamentBrief:
     """What a list says of a tournament."""
     return {
         "id": tournament.pk,
@@ -108,12 +109,12 @@ def tournament_line(tournament: Tournament) -> dict[str, Any]:
     }
 
 
-def tournament_view(tournament: Tournament, viewer: Viewer = GUEST) -> dict[str, Any]:
+def tournament_view(tournament: Tournament, viewer: Viewer = GUEST) -> TournamentState:
     """A tournament as it stands, as this viewer, if not said a guest, may know it."""
     return tournament_told(*tournament_whole(tournament), viewer)
 
 
-def tournament_told(whole: dict[str, Any], private: list[dict[str, Any]], viewer: Viewer) -> dict[str, Any]:
+def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer: Viewer) -> TournamentState:
     """Of :func:`tournament_whole` what this viewer may know. Reads nothing from the database.
 
     Of a machine that they may not see neither name nor id, nor what its beads promise; what it has played stays. Why a
@@ -122,7 +123,7 @@ def tournament_told(whole: dict[str, Any], private: list[dict[str, Any]], viewer
     hidden = {one["entry"] for one in private if not may_see(viewer, one["audience"])}
     if not hidden:
         return whole
-    entries = [
+    entries: list[EntryState] = [
         {**entry, "name": HIDDEN, "machine": None, "url": None} if entry["number"] in hidden else entry
         for entry in whole["entries"]
     ]
@@ -133,24 +134,27 @@ def tournament_told(whole: dict[str, Any], private: list[dict[str, Any]], viewer
         **whole,
         "error": whole["error"] and STOPPED,
         "entries": entries,
-        "standings": [_unpromised(row, row["entry"] in met) for row in whole["standings"]],
+        "standings": [
+            {**row, "expected": None if row["entry"] in met else row["expected"]} for row in whole["standings"]
+        ],
         "crosstable": [
             {
                 **row,
-                "against": [_unpromised(cell, bool(hidden & {row["entry"], cell["entry"]})) for cell in row["against"]],
+                "against": [
+                    {**cell, "expected": None if hidden & {row["entry"], cell["entry"]} else cell["expected"]}
+                    for cell in row["against"]
+                ],
             }
             for row in whole["crosstable"]
         ],
-        "pairings": [_unpromised(one, bool(hidden & {one["first"], one["second"]})) for one in whole["pairings"]],
+        "pairings": [
+            {**one, "expected": None if hidden & {one["first"], one["second"]} else one["expected"]}
+            for one in whole["pairings"]
+        ],
     }
 
 
-def _unpromised(line: dict[str, Any], hides: bool) -> dict[str, Any]:
-    """The line without its exact value, where that says what a hidden machine's beads promise."""
-    return {**line, "expected": None} if hides else line
-
-
-def tournament_whole(tournament: Tournament) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[PrivateEntry]]:
     """A tournament as it stands, and its entries (``entry``) that are not for everybody with their ``audience``.
 
     Entries, standings best first, crosstable and pairings in two queries. Ratings are worked out once for each version
@@ -163,12 +167,12 @@ def tournament_whole(tournament: Tournament) -> tuple[dict[str, Any], list[dict[
     rated = _ratings(tournament, numbers, results)
     rows = table(numbers, results)
     is_exact = tournament.game_rules.enumerable
-    private = [
+    private: list[PrivateEntry] = [
         {"entry": entry.number, "audience": entry.machine.audience}
         for entry in entries
         if entry.machine is not None and not entry.machine.is_public
     ]
-    whole = {
+    whole: TournamentState = {
         **tournament_brief(tournament),
         "version": tournament.version,
         "error": tournament.error,
@@ -235,7 +239,7 @@ def _ratings(tournament: Tournament, numbers: list[int], results: list[Result]) 
     return rated
 
 
-def _entry_view(entry: TournamentEntry) -> dict[str, Any]:
+def _entry_view(entry: TournamentEntry) -> EntryState:
     return {
         "number": entry.number,
         "name": entry.name,
@@ -246,7 +250,7 @@ def _entry_view(entry: TournamentEntry) -> dict[str, Any]:
     }
 
 
-def _pairing_view(pairing: Pairing) -> dict[str, Any]:
+def _pairing_view(pairing: Pairing) -> PairingState:
     return {
         "number": pairing.number,
         "round": pairing.round,

@@ -26,6 +26,7 @@ from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.selectors.strength import CURVE_AGAINST
 from learning.services import runs as services_runs
+from learning.states import PointState
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""
@@ -208,7 +209,7 @@ def _text(cell: str) -> str:
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
-def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[dict[str, Any]]]) -> HttpResponse:
+def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:
     """Points of curves with full precision: ``first`` names the columns that tell the parts from each other."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'

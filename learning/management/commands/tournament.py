@@ -10,6 +10,7 @@ from learning.core.seeds import seed_or_random
 from learning.models import JobStatus, Tournament, TournamentFormat
 from learning.selectors.tournaments import tournament_whole
 from learning.services.tournaments import tournament_start
+from learning.states import TournamentState
 from learning.workers.pairings import tournament_play
 
 
@@ -49,14 +50,14 @@ class Command(BaseCommand):
             raise CommandError(f"the tournament is {tournament.status}: {tournament.error}")
         self._print(tournament_whole(tournament)[0], seed)
 
-    def _print(self, view: dict[str, Any], seed: int) -> None:
+    def _print(self, view: TournamentState, seed: int) -> None:
         names = {entry["number"]: entry["name"] for entry in view["entries"]}
         width = max(len("name"), *map(len, names.values()))
         heads = f"{'games':>9} {'won':>9} {'drawn':>9} {'lost':>9} {'score':>7} {'exact':>7} {'rating':>13}"
         self.stdout.write(f"{'':>4} {'name':<{width}} {heads}")
         for row in view["standings"]:
-            known = row["expected"] is not None and row["games"]
-            exact = f"{row['expected'] / row['games']:.1%}" if known else "–"
+            expected, games = row["expected"], row["games"]
+            exact = "–" if expected is None or not games else f"{expected / games:.1%}"
             self.stdout.write(
                 f"{row['place']:>3}. {names[row['entry']]:<{width}} {row['games']:>9,} {row['wins']:>9,}"
                 f" {row['draws']:>9,} {row['losses']:>9,} {row['score']:>7.1%} {exact:>7}"

@@ -1,0 +1,167 @@
+"""What goes over the wire about training runs and tournaments, field by field; the serializers tell what each means."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class ShareState(TypedDict):
+    """A share of some games, and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class SampleState(TypedDict):
+    """How some games went."""
+
+    win: ShareState
+    draw: ShareState
+    loss: ShareState
+
+
+class PointSoFar(TypedDict):
+    """What had happened in training by then, and the strength."""
+
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    strength: dict[str, dict[str, Any]]
+
+
+class PointState(PointSoFar, total=False):
+    """A point of a curve; of all of a run but the first, how the games since the point before went."""
+
+    in_training: SampleState
+
+
+class StageState(TypedDict):
+    """An opponent of a run."""
+
+    opponent: str
+    machine: int | None
+    learns: bool
+    games: int
+
+
+class RunProgress(TypedDict):
+    """How far a training run is."""
+
+    id: int
+    machine: int
+    status: str
+    games: int
+    games_done: int
+    wins: int
+    draws: int
+    losses: int
+    most_values: int | None
+    values_left_out: int
+    seed: int
+    error: str
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+class RunState(RunProgress):
+    """A training run as whoever asks may know it."""
+
+    opponents: list[StageState]
+
+
+class TournamentBrief(TypedDict):
+    """What a list says of a tournament."""
+
+    id: int
+    name: str
+    game: str
+    format: str
+    games: int
+    rounds: int
+    round: int
+    seed: int
+    status: str
+    public: bool
+    owner: str | None
+    created_at: str
+    finished_at: str | None
+
+
+class EntryState(TypedDict):
+    """Who takes part."""
+
+    number: int
+    name: str
+    opponent: str | None
+    machine: int | None
+    side: int | None
+    url: str | None
+
+
+class StandingState(TypedDict):
+    """A line of the standings."""
+
+    entry: int
+    place: int
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    score: float
+    expected: float | None
+    rating: float
+    uncertainty: float
+
+
+class CellState(TypedDict):
+    """What an entry did against another."""
+
+    entry: int
+    games: int
+    points: float
+    expected: float | None
+
+
+class CrossState(TypedDict):
+    """A line of the crosstable."""
+
+    entry: int
+    against: list[CellState]
+
+
+class PairingState(TypedDict):
+    """So many games between two entries."""
+
+    number: int
+    round: int
+    first: int
+    second: int
+    status: str
+    first_wins: int
+    draws: int
+    second_wins: int
+    expected: list[float] | None
+
+
+class TournamentState(TournamentBrief):
+    """A tournament as it stands."""
+
+    version: int
+    error: str
+    pairings_done: int
+    pairings_total: int
+    entries: list[EntryState]
+    standings: list[StandingState]
+    crosstable: list[CrossState]
+    pairings: list[PairingState]
+
+
+class PrivateEntry(TypedDict):
+    """An entry that is not for everybody, and who may know of it."""
+
+    entry: int
+    audience: list[int] | None
