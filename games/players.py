@@ -6,6 +6,7 @@ Games know no learner: whoever wants to play registers here when its app starts 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from django.db.models import Q
 
 from games.models import Match, Seat
 from games.rules.base import Game, Outcome, Side
+from games.states import Insight, MachineBrief, SeatMachine
 
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
@@ -142,7 +144,7 @@ class SeatPlayer(ABC):
     def finish(self, match: Match, outcome: Outcome) -> None:
         """The match is over: learn from it. Called once for each match in which the player has a seat, or two."""
 
-    def describe(self, seat: Seat) -> dict[str, Any] | None:
+    def describe(self, seat: Seat) -> SeatMachine | None:
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
         return None
 
@@ -158,7 +160,7 @@ class SeatPlayer(ABC):
         """The seats whose machine the viewer may not see; ``None`` if this player hides none."""
         return None
 
-    def insight_told(self, insight: dict[str, Any], machines: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         """What remains of an :meth:`insight` for who may see these machines (by role, described), and no other."""
         return None
 
@@ -166,7 +168,7 @@ class SeatPlayer(ABC):
         """Whether the account may change the machine in this seat."""
         return False
 
-    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         """What the machine thought and learnt (``learning`` of the state), over all seats of this player."""
         return None
 

@@ -26,6 +26,7 @@ from games.states import (
     BoardState,
     Ending,
     GameShape,
+    Insight,
     MatchBoards,
     MoveState,
     OpponentShape,
@@ -300,7 +301,7 @@ def _outcome(match: Match) -> Ending:
     return {"winner": winner, "termination": match.termination, "reason": reason_of(match)}
 
 
-def _insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+def _insight(match: Match, seats: list[Seat]) -> Insight | None:
     """The first word any automated player has to say of how it chose."""
     for slug in sorted({seat.automaton for seat in seats} - {""}):
         insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.automaton == slug])

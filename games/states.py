@@ -26,6 +26,171 @@ class Ending(TypedDict):
     reason: str
 
 
+class MachineBrief(TypedDict):
+    """What is said of a machine wherever it plays."""
+
+    id: int
+    name: str
+    url: str
+    learns: bool
+    level: int
+    epsilon: float | None
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    win_rate: float | None
+
+
+class SeatMachine(MachineBrief):
+    """The machine in a seat, and which part of ``learning`` tells of it."""
+
+    tells: str
+
+
+class DrawnBox(TypedDict):
+    """The box that was opened, as it is printed."""
+
+    position: str
+    board: list[str | None]
+    move_number: int
+    url: str
+
+
+class Placement(TypedDict):
+    """How the printed box is turned to lie as the board does."""
+
+    name: str
+    quarter_turns: int
+    mirrored: bool
+
+
+class DrawState(TypedDict):
+    """A box that was opened, and what was drawn."""
+
+    ply: int
+    role: str
+    box: DrawnBox
+    symmetry: Placement
+    slots: list[dict[str, Any]]
+    slot: int | None
+    move: str | None
+    resigned: bool
+    refilled: bool
+    anything: bool
+    by_hand: bool
+
+
+class LessonTold(TypedDict):
+    """What a match was for a machine, in words."""
+
+    result: str
+    sentence: str
+
+
+class LessonDeed(LessonTold):
+    """The same, and what was done to it."""
+
+    deed: str
+
+
+class LessonState(LessonDeed):
+    """The same, and which machine it was."""
+
+    role: str
+    machine: MachineBrief
+
+
+class BeadChange(TypedDict):
+    """Beads that went into a slot or out of it."""
+
+    ply: int | None
+    role: str
+    box: str
+    slot: int
+    delta: int
+    before: int
+    after: int
+    colour: int
+    mark: str
+    name: str
+    refill: bool
+
+
+class ActionValue(TypedDict):
+    """An action that a machine may play, and what it is worth to it."""
+
+    move: str
+    name: str
+    value: float
+    outlook: float
+    total: float
+
+
+class ThoughtCandidate(ActionValue):
+    """The same of a decision: whether it was chosen."""
+
+    chosen: bool
+
+
+class Thought(TypedDict):
+    """A decision of a machine that keeps values."""
+
+    ply: int
+    role: str
+    epsilon: float
+    explored: bool
+    n_candidates: int
+    candidates: list[ThoughtCandidate]
+
+
+class DecisionLine(TypedDict):
+    """A decision as a line."""
+
+    ply: int
+    role: str
+    value: float
+    explored: bool
+
+
+class ValueChangeState(TypedDict):
+    """A value before and after a match."""
+
+    ply: int
+    role: str
+    name: str
+    before: float
+    after: float
+
+
+class ValuesInsight(TypedDict):
+    """What machines that keep values thought and learnt."""
+
+    thought: Thought | None
+    plies: list[DecisionLine]
+    changes: list[ValueChangeState]
+
+
+class BoxesInsight(TypedDict):
+    """What the machines in a match drew and learnt."""
+
+    role: str
+    machine: MachineBrief
+    box: str | None
+    beads_before: list[int] | None
+    slot: int | None
+    draws: list[DrawState]
+    lesson: LessonTold | None
+    lessons: list[LessonState]
+    changes: list[BeadChange]
+
+
+class Insight(BoxesInsight, total=False):
+    """The same of every kind of machine; the values of those that keep any."""
+
+    values: ValuesInsight
+
+
 class SeatState(TypedDict):
     """Who sits on a side."""
 
@@ -35,7 +200,7 @@ class SeatState(TypedDict):
     takes_over: bool
     name: str
     taken: bool
-    machine: dict[str, Any] | None
+    machine: SeatMachine | None
     hidden: bool
 
 
@@ -75,7 +240,7 @@ class RoomState(TypedDict):
     moves: list[MoveState]
     can_swap: bool
     exhibition: bool
-    learning: dict[str, Any] | None
+    learning: Insight | None
 
 
 class PrivateSeat(TypedDict):

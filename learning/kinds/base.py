@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from games.models import Match, Seat
 from games.players import MACHINE, Choice
 from games.rules.base import Game, Outcome, Side
+from games.states import Insight
 from learning.core.exchange.document import Document
 from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
@@ -307,7 +308,7 @@ class Kind(ABC):
     ) -> tuple[AnyMemory, Tally]:
         """The machine's memory after a match in which it had these seats, and how these ended; nothing is stored."""
 
-    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.players import MACHINE, Choice, Offer, SeatPlayer, Viewer, player_register
 from games.rules.base import Game, Outcome, Side
+from games.states import Insight, MachineBrief, SeatMachine
 from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
 from learning.core.machines.registry import house_machine
@@ -154,7 +156,7 @@ class MachinePlayer(SeatPlayer):
     def finish(self, match: Match, outcome: Outcome) -> None:
         lessons.match_teach(match=match, outcome=outcome, player=self.slug)
 
-    def describe(self, seat: Seat) -> dict[str, Any] | None:
+    def describe(self, seat: Seat) -> SeatMachine | None:
         machine = machine_in(seat)
         return None if machine is None else {**machine_brief(machine), "tells": kind_of(machine).tells}
 
@@ -168,14 +170,14 @@ class MachinePlayer(SeatPlayer):
     def unseen(self, viewer: Viewer) -> Q:
         return unseen(viewer, "machine_seat__machine__")
 
-    def insight_told(self, insight: dict[str, Any], machines: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         return insight_told(insight, machines)
 
     def manages(self, seat: Seat, user: Any) -> bool:
         machine = machine_in(seat)
         return machine is not None and is_master(user, machine)
 
-    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         """The first word that a kind of machine among them has to say."""
         for kind in self.kinds:
             own = [seat for seat in seats if (sits := machine_in(seat)) is None or kind_of(sits) is kind]

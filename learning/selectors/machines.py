@@ -10,6 +10,7 @@ from django.db.models.functions import JSONObject
 
 from games.models import Room, Seat
 from games.rules.base import Side
+from games.states import MachineBrief
 from learning.access import machines_visible
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
@@ -77,7 +78,7 @@ def card_facts(machine: Machine) -> dict[str, Any]:
     }
 
 
-def machine_brief(machine: Machine) -> dict[str, Any]:
+def machine_brief(machine: Machine) -> MachineBrief:
     """What the state of a room says of a machine; ``win_rate`` is ``None`` before its first game."""
     return {
         "id": machine.pk,

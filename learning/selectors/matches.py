@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, TypeVar
 
 from games.models import Match, Seat
 from games.selectors import reason_of, role_of
+from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState, MachineBrief, ValuesInsight
 from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule
@@ -15,7 +16,16 @@ from learning.selectors.boxes import moves_view, slots_view
 from learning.selectors.machines import machine_brief, machine_in
 
 
-def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+class Line(TypedDict):
+    """What is told of one side of a match."""
+
+    role: str
+
+
+LineT = TypeVar("LineT", bound=Line)
+
+
+def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
     draws = list(Draw.objects.filter(seat__in=seats).select_related("box").order_by("ply"))
@@ -36,7 +46,7 @@ def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     # Where nothing was drawn yet, the match ended before the machine's first move.
     seat = last.seat if last else next(seat for seat in seats if machine_in(seat) is not None)
     machine = machines[last.machine_id] if last else next(iter(machines.values()))
-    insight: dict[str, Any] = {
+    insight: Insight = {
         "role": game.look.layout.roles[seat.side],
         "machine": machine_brief(machine),
         "box": last.box.position if last else None,
@@ -56,31 +66,31 @@ def match_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     return insight
 
 
-def insight_told(insight: dict[str, Any], machines: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
     """``learning`` of a room's state for who may see only these machines (by role): as if no other had sat there.
 
     ``None`` where it would be, had the others not drawn. What a machine that keeps values thought is told of the last
     decision alone, so of another's there is nothing to tell.
     """
 
-    def own(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def own(lines: list[LineT]) -> list[LineT]:
         return [line for line in lines if line["role"] in machines]
 
-    draws, lessons, values = own(insight["draws"]), own(insight["lessons"]), insight.get("values")
-    if values is not None:
-        thought = values["thought"]
-        values = {
-            "thought": thought if thought is not None and thought["role"] in machines else None,
-            "plies": own(values["plies"]),
-            "changes": own(values["changes"]),
-        }
-    decided = draws or (values["plies"] if values else [])
+    draws, lessons, values = own(insight["draws"]), own(insight["lessons"]), None
+    if "values" in insight:
+        thought = insight["values"]["thought"]
+        values = ValuesInsight(
+            thought=thought if thought is not None and thought["role"] in machines else None,
+            plies=own(insight["values"]["plies"]),
+            changes=own(insight["values"]["changes"]),
+        )
+    decided = [line["role"] for line in draws or (values["plies"] if values else [])]
     if not decided and not lessons:
         return None
-    role = (decided[-1:] or lessons[:1])[0]["role"]
+    role = decided[-1] if decided else lessons[0]["role"]
     last = draws[-1] if draws else None
     lesson = next((one for one in lessons if one["role"] == role), None)
-    told = {
+    told: Insight = {
         **insight,
         "role": role,
         "machine": machines[role],
@@ -88,20 +98,22 @@ def insight_told(insight: dict[str, Any], machines: dict[str, dict[str, Any]]) -
         "beads_before": [slot["beads"] for slot in last["slots"]] if last else None,
         "slot": last["slot"] if last else None,
         "draws": draws,
-        "lesson": lesson and {key: lesson[key] for key in ("result", "sentence")},
+        "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
         "lessons": lessons,
         "changes": own(insight["changes"]),
     }
-    return told if values is None else {**told, "values": values}
+    if values is not None:
+        told["values"] = values
+    return told
 
 
 def _lessons_view(
-    match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+    match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[BeadChange]
+) -> list[LessonState]:
     """What the match was for each machine, in order of side."""
     roles = match.room.game_rules.look.layout.roles
     learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
-    view = []
+    view: list[LessonState] = []
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
@@ -111,7 +123,7 @@ def _lessons_view(
     return view
 
 
-def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> dict[str, Any]:
+def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> DrawState:
     game = cabinet.game
     printed = game.decode(draw.box.position)
     placement = cabinet.placement(position)
@@ -163,7 +175,7 @@ def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: Box
     return beads / total if total else 0.0
 
 
-def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, int]) -> list[dict[str, Any]]:
+def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, int]) -> list[BeadChange]:
     """Every bead that the match added or removed, refills included, in order of play."""
     changes = (
         Change.objects.filter(lesson__match=match, lesson__machine__in=machines)
@@ -171,7 +183,7 @@ def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, i
         .order_by("ply", "lesson__number", "pk")
     )
     roles = match.room.game_rules.look.layout.roles
-    view = []
+    view: list[BeadChange] = []
     for change in changes:
         cabinet = machines[change.box.machine_id].cabinet
         slots = slots_view(cabinet, cabinet.game.decode(change.box.position))
@@ -201,7 +213,7 @@ def _result(match: Match, side: int) -> Result:
     return Result.WIN if match.winner == side else Result.LOSS
 
 
-def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> dict[str, str]:
+def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDeed:
     """What a game was for a machine: its ``result``, the ``deed`` done to the machine, and both as one ``sentence``."""
     ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
     how = f": {deed[0].lower()}{deed[1:]}" if changed else f". {deed}"

@@ -11,6 +11,7 @@ from django.db import connection
 from games.models import Match, Seat
 from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
+from games.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
 from learning.core.engines.registry import engine_of
 from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
@@ -36,7 +37,7 @@ def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
     return positions
 
 
-def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+def values_insight(match: Match, seats: list[Seat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
     decisions = list(Decision.objects.filter(seat__in=seats).order_by("ply"))
@@ -59,7 +60,7 @@ def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
         "beads_before": None,
         "slot": None,
         "draws": [],
-        "lesson": {key: lessons[0][key] for key in ("result", "sentence")} if lessons else None,
+        "lesson": {"result": lessons[0]["result"], "sentence": lessons[0]["sentence"]} if lessons else None,
         "lessons": lessons,
         "changes": [],
         "values": {
@@ -78,7 +79,7 @@ def values_insight(match: Match, seats: list[Seat]) -> dict[str, Any] | None:
     }
 
 
-def _thought_view(match: Match, decision: Decision, position: Any, role: str) -> dict[str, Any]:
+def _thought_view(match: Match, decision: Decision, position: Any, role: str) -> Thought:
     """A decision with the values as they were: what it could have played, the best first."""
     game = match.room.game_rules
     engine = engine_of(game)
@@ -102,7 +103,7 @@ def _thought_view(match: Match, decision: Decision, position: Any, role: str) ->
     }
 
 
-def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> dict[str, Any]:
+def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> ActionValue:
     return {
         "move": game.format_move(one.move),
         "name": game.look.tell_move(position, one.move),
@@ -112,7 +113,7 @@ def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> dict
     }
 
 
-def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[LessonState], list[ValueChangeState]]:
     """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
     roles = match.room.game_rules.look.layout.roles
     changes = list(
@@ -120,7 +121,7 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], 
     )
     learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
     of_ply = {ply.number: ply for ply in match.plies.all()}
-    lessons = []
+    lessons: list[LessonState] = []
     for seat in seats:
         machine = machine_in(seat)
         if machine is not None:

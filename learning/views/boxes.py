@@ -25,7 +25,7 @@ from learning.selectors import boxes as selectors_boxes
 from learning.selectors import machines as selectors
 from learning.selectors import strength as selectors_strength
 from learning.selectors.strength import STRENGTH_OPPONENTS
-from learning.views.machines import _brief, lesson_line
+from learning.views.machines import lesson_line
 
 HISTORY_PAGE = 50
 
@@ -96,7 +96,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     first, last = selectors.lesson_span(machine)
     packed = selectors_boxes.box_gallery(machine)
     context = {
-        "machine": _brief(machine),
+        "machine": selectors.machine_brief(machine),
         "packed": packed,
         "n_boxes": machine.boxes.count(),
         "n_shown": len(packed["boxes"]),
@@ -153,7 +153,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     if wants_json:
         return JsonResponse(view)
     context = {
-        "machine": {**_brief(machine), "side_name": machine.get_side_display()},
+        "machine": {**selectors.machine_brief(machine), "side_name": machine.get_side_display()},
         "view": view,
         "asked": asked,
         "problem": problem,
@@ -177,7 +177,7 @@ def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
         move["n_drawings"] += len(group["drawings"])
         move["n_boxes"] += 1
     context = {
-        "machine": _brief(machine),
+        "machine": selectors.machine_brief(machine),
         "game": game_view(machine.game_rules),
         "groups": groups,
         "moves": list(moves.values()),

@@ -109,7 +109,7 @@ def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
             return redirect(machine)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    return render(request, "learning/machine_edit.html", {"machine": _brief(machine), "form": form})
+    return render(request, "learning/machine_edit.html", {"machine": selectors.machine_brief(machine), "form": form})
 
 
 @login_required
@@ -168,9 +168,5 @@ def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 
 def _confirm(request: HttpRequest, machine: Machine, act: str) -> HttpResponse:
-    context = {"machine": _brief(machine), "act": act, "loss": selectors.machine_loss(machine)}
+    context = {"machine": selectors.machine_brief(machine), "act": act, "loss": selectors.machine_loss(machine)}
     return render(request, "learning/confirm.html", context)
-
-
-def _brief(machine: Machine) -> dict[str, Any]:
-    return selectors.machine_brief(machine)

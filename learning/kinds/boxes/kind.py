@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from games.models import Match, Seat
 from games.players import Choice
 from games.rules.base import Game, Outcome, Side
+from games.states import Insight
 from learning import events
 from learning.core.exchange.document import MachineData
 from learning.core.exchange.native import boxes_machine
@@ -186,7 +187,7 @@ class BoxKind(Kind):
     def mind(self, machine: Machine, position: Any) -> BoxMachine:
         return live.mind(machine, position)
 
-    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         return match_insight(match, seats)
 
     def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:

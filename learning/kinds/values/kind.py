@@ -9,6 +9,7 @@ from typing import Any
 from games.models import Match, Seat
 from games.players import Choice
 from games.rules.base import Game, Outcome, Side
+from games.states import Insight
 from learning.core.exchange import native
 from learning.core.exchange.values import ValuesData
 from learning.core.kernels.random_source import RandomSource
@@ -88,7 +89,7 @@ class ValueKind(Entries):
     def mind(self, machine: Machine, position: Any) -> QLearner:
         return storage.values_learner(machine)
 
-    def insight(self, match: Match, seats: list[Seat]) -> dict[str, Any] | None:
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         return values_insight(match, seats)
 
     def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:

@@ -1,0 +1,71 @@
+"""What goes over the wire about rooms and games is what the schema says, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from games.models import Room
+from games.rules.base import Side
+from games.services import match_play_move, match_resign, match_step, room_create
+from learning.services.machines import machine_create
+from tests import factories
+from tests.factories import NC, api_with
+from tests.schema import differences
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def schema() -> dict[str, Any]:
+    described: dict[str, Any] = yaml.safe_load(api_with(None).get("/api/schema").content)
+    return described
+
+
+def odd(schema: dict[str, Any], path: str, address: str) -> list[str]:
+    answer = api_with(None).get(address)
+    assert answer.status_code == 200, address
+    told = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    return differences(answer.json(), told, schema["components"]["schemas"], path)
+
+
+def test_games_are_what_the_schema_says(schema: dict[str, Any]) -> None:
+    assert odd(schema, "/api/games", "/api/games") == []
+    for slug in (NC, "hexapawn", "romgon"):
+        assert odd(schema, "/api/games/{slug}", f"/api/games/{slug}") == []
+
+
+def rooms() -> list[Room]:
+    """One that waits, one in play against boxes, one over, one against a machine that keeps values, an exhibition."""
+    person = factories.guest()
+    waiting = factories.room("human", person)
+    boxed = factories.room("machine", person, machine=factories.machine().slug)
+    over = factories.room("machine", person, machine=factories.machine().slug)
+    keeper = machine_create(game="romgon", side=None, name="Q")
+    valued = room_create(person=person, game="romgon", opponent="machine", machine=keeper.slug, side=Side.FIRST)
+    for seated in (boxed, over, valued):
+        match_play_move(code=seated.room.code, person=person, move=first_move(seated.room))
+    for seated in (over, valued):
+        match_resign(code=seated.room.code, person=person)
+    shown = room_create(person=person, game=NC, first="random", second="perfect")
+    match_step(code=shown.room.code, person=person, plies=3)
+    return [seated.room for seated in (waiting, boxed, over, valued, shown)]
+
+
+def first_move(room: Room) -> str:
+    game = room.game_rules
+    return game.format_move(game.legal_moves(game.initial_position())[0])
+
+
+def test_rooms_are_what_the_schema_says(schema: dict[str, Any]) -> None:
+    seen = []
+    for room in rooms():
+        assert odd(schema, "/api/rooms/{code}", f"/api/rooms/{room.code}") == []
+        assert odd(schema, "/api/rooms/{code}/positions", f"/api/rooms/{room.code}/positions") == []
+        seen.append(api_with(None).get(f"/api/rooms/{room.code}").json())
+    assert [state["status"] for state in seen] == ["waiting", "playing", "finished", "finished", "playing"]
+    assert [state["learning"] is not None for state in seen] == [False, True, True, True, False]
+    assert seen[2]["learning"]["lessons"]
+    assert "values" in seen[3]["learning"]
