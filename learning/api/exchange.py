@@ -110,7 +110,7 @@ class MachineExportView(APIView):
 
     @extend_schema(
         parameters=[_FORMAT],
-        responses={(200, "application/json"): OpenApiTypes.OBJECT, (200, "text/csv"): OpenApiTypes.STR},
+        responses={(200, "application/json"): OpenApiTypes.ANY, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, ref: str) -> HttpResponse:
         """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
