@@ -25,7 +25,7 @@ def are_over(*runs: TrainingRun) -> bool:
 
 
 def memory_of(learner: Machine) -> list[tuple[Any, ...]]:
-    return list(learner.boxes.order_by("position").values_list("position", "beads", "draws"))
+    return list(learner.boxes.order_by("position").values_list("position", "beads", "visits"))
 
 
 def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_worker: StartWorker) -> None:
