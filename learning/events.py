@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from games.events import group_tell
-from learning.models import Box, Machine
-from learning.states import PointState, PrivateEntry, RunProgress, TournamentState
+from learning.models import Machine
+from learning.states import HoldsBeads, PointState, PrivateEntry, RunProgress, TournamentState, box_state
 
 
 def machine_group(machine_id: int) -> str:
@@ -39,13 +40,8 @@ def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
     _machine_tell(machine, {"boxes": [], "drawn": drawn, "totals": None})
 
 
-def box_changed(machine: Machine, boxes: list[Box]) -> None:
-    """Tell a machine's page what these boxes hold now."""
-    boxes_changed(machine, [{"position": box.position, "beads": box.beads, "draws": box.visits} for box in boxes])
-
-
-def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> bool:
-    """Tell a machine's page what these boxes (position, beads, draws) hold now, and its totals after a lesson.
+def boxes_changed(machine: Machine, boxes: Iterable[HoldsBeads]) -> bool:
+    """Tell a machine's page what these boxes hold now, and its totals after a lesson.
 
     Whether it could be told: who gathers changes tells them again with the next ones.
     """
@@ -56,7 +52,8 @@ def boxes_changed(machine: Machine, boxes: list[dict[str, Any]]) -> bool:
         "losses": machine.n_losses,
         "level": machine.level,
     }
-    return _machine_tell(machine, {"boxes": boxes, "drawn": None, "totals": totals})
+    told = [box_state(box) for box in boxes]
+    return _machine_tell(machine, {"boxes": told, "drawn": None, "totals": totals})
 
 
 def _machine_tell(machine: Machine, data: dict[str, Any]) -> bool:

@@ -1,8 +1,34 @@
-"""What goes over the wire about training runs and tournaments, field by field; the serializers tell what each means."""
+"""What goes over the wire about boxes, training runs and tournaments, field by field."""
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
+
+
+class BoxState(TypedDict):
+    """What changes about a box."""
+
+    position: str
+    beads: list[int]
+    draws: list[int]
+
+
+class HoldsBeads(Protocol):
+    """A box, wherever it was read."""
+
+    @property
+    def position(self) -> str: ...
+
+    @property
+    def beads(self) -> list[int]: ...
+
+    @property
+    def visits(self) -> list[int]: ...
+
+
+def box_state(box: HoldsBeads) -> BoxState:
+    """A box as it goes over the wire."""
+    return {"position": box.position, "beads": box.beads, "draws": box.visits}
 
 
 class ShareState(TypedDict):

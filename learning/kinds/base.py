@@ -325,30 +325,30 @@ class Kind(ABC):
     def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
         """A rule in words, field by field that matters, as (label, sentence)."""
 
-    def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
-        """The page of a machine; ``shared`` is what every such page has (``views.machines.machine_page``)."""
-        preset, layout, strength = (
-            self.presets.get(machine.preset),
-            machine.game_rules.look.layout,
-            self.strength(machine),
-        )
+    def page(self, machine: Machine) -> Page:
+        """The page of a machine: what it has beside what every such page has (``views.machines.machine_page``)."""
+        layout, strength = machine.game_rules.look.layout, self.strength(machine)
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
+        facts = self.facts(machine) | {"keeps": self.rule.keeps, "holds": self.holds(machine)}
         own = {
-            "machine": {
-                **machine_brief(machine),
-                "side_name": machine.get_side_display(),
-                "description": machine.description,
-                "owner_name": machine.owner.get_username() if machine.owner else "",
-                "keeps": self.rule.keeps,
-                "holds": self.holds(machine),
-                "rule_name": preset.name if preset else "a rule of its own",
-                "rule_source": preset.source if preset else "",
-                "rule_sentences": self.rule_sentences(machine.rule),
-            },
+            "machine": facts,
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
             "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
         }
-        return Page("learning/machine_plain.html", {**shared, **own})
+        return Page("learning/machine_plain.html", own)
+
+    def facts(self, machine: Machine) -> dict[str, Any]:
+        """What the page of a machine of any kind says of it."""
+        preset = self.presets.get(machine.preset)
+        return {
+            **machine_brief(machine),
+            "side_name": machine.get_side_display(),
+            "description": machine.description,
+            "owner_name": machine.owner.get_username() if machine.owner else "",
+            "rule_name": preset.name if preset else "a rule of its own",
+            "rule_source": preset.source if preset else "",
+            "rule_sentences": self.rule_sentences(machine.rule),
+        }
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
         """What it makes of a position, whoever is to move: every action with its value.

@@ -14,7 +14,7 @@ from learning.core.exchange.registry import format_get
 from learning.core.machines.presets import preset_named
 from learning.core.printing.sheets import PrintOptions
 from learning.exceptions import MachineFileError
-from learning.kinds.registry import KINDS, kind_of
+from learning.kinds.registry import kind_of, kind_of_rule
 from learning.models import Machine
 from learning.selectors.strength import Strength, strength_measured_last
 
@@ -73,7 +73,7 @@ def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
     """
     preset = preset_named(data.preset)
     rule_name = f"{preset.name} ({preset.slug})" if preset and preset.rule == data.rule else "a rule of its own"
-    return KINDS[data.rule.kind].import_notes(machine, data, rule_name, choose)
+    return kind_of_rule(data.rule).import_notes(machine, data, rule_name, choose)
 
 
 def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:

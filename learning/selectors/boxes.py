@@ -20,17 +20,13 @@ from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError
 from learning.models import Box, Change, Draw, Machine
 from learning.selectors.strength import visit_probabilities
+from learning.states import box_state
 
 GARDNERS = ("gardner-her", "gardner-her-reward")
 SHOWN_MOST = 20_000
 """So many boxes hang on a page: all of any game that can be listed."""
 FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
-
-
-def box_state(position: str, beads: list[int], visits: list[int]) -> dict[str, Any]:
-    """What changes about a box."""
-    return {"position": position, "beads": beads, "draws": visits}
 
 
 def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> dict[str, Any]:
@@ -65,7 +61,7 @@ def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
     """A box as the wall and its own page draw it."""
     position = cabinet.game.decode(box.position)
     return {
-        **box_state(box.position, box.beads, box.visits),
+        **box_state(box),
         "board": list(cabinet.game.pieces(position)),
         "move_number": box.move_number,
         "ply": box.ply,

@@ -20,7 +20,6 @@ from learning.core.kernels.random_source import RandomSource
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, MachineSeat
-from learning.selectors.boxes import box_state
 from learning.selectors.machines import machine_in
 from learning.services.machines import room_copy
 from learning.storage.locks import machine_hold, machines_locked
@@ -87,8 +86,7 @@ def match_teach(*, match: Match, outcome: Outcome, player: str) -> None:
         own = [one.seat for one in seats if one.machine_id == machine.pk]
         memory, tally = kind.taught(match, machine, own, outcome)
         touched = {box.position: box for box in kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)}
-        boxes = [box_state(box.position, box.beads, box.visits) for box in touched.values()]
-        transaction.on_commit(partial(events.boxes_changed, machine, boxes))
+        transaction.on_commit(partial(events.boxes_changed, machine, touched.values()))
     for seat in match.seats.all():  # what was read of who sits there is older than the lesson
         seat.occupant = None
 

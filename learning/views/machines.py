@@ -49,8 +49,8 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "partners": opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
         "recent": recent,
     }
-    page = kind_of(machine).page(machine, shared)
-    return render(request, page.template, page.context)
+    page = kind_of(machine).page(machine)
+    return render(request, page.template, shared | page.context)
 
 
 def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
-from learning.selectors.boxes import box_state
 from learning.selectors.runs import run_curve, run_progress
 from learning.storage.locks import machine_lock
 from learning.workers import jobs
@@ -71,8 +70,7 @@ class News:
     def tell(self) -> None:
         """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
         for pk, machine in list(self.machines.items()):
-            boxes = [box_state(box.position, box.beads, box.visits) for box in self.boxes[pk].values()]
-            if events.boxes_changed(machine, boxes):
+            if events.boxes_changed(machine, self.boxes[pk].values()):
                 del self.machines[pk], self.boxes[pk]
 
 

@@ -33,7 +33,6 @@ from learning.kinds.base import FIRST_CHUNK_GAMES, Kind, Page
 from learning.kinds.boxes import files, live, page
 from learning.kinds.boxes.words import GROUPS, WORDS, sentences
 from learning.models import Box, Lesson, LessonKind, Machine, TournamentEntry
-from learning.selectors.boxes import box_state
 from learning.selectors.matches import match_insight
 from learning.selectors.strength import (
     CURVE_AGAINST,
@@ -106,7 +105,7 @@ class BoxKind(Kind):
 
     def n_first_games(self, machine: Machine) -> int:
         """The readable loop, where that has to play, gets a thousandth: it is so much slower."""
-        return FIRST_CHUNK_GAMES if machine.game_rules.enumerable else 50
+        return FIRST_CHUNK_GAMES if machine.game_rules.enumerable else super().n_first_games(machine)
 
     def is_sampled(self, machine: Machine) -> bool:
         return not machine.game_rules.enumerable
@@ -164,8 +163,7 @@ class BoxKind(Kind):
     def _refill(self, seat: Seat) -> live.Refill:
         def refill(machine: Machine, memory: OpenMemory) -> None:
             touched = self.lesson_give(machine, memory, LessonKind.REFILL, match=seat.match)
-            boxes = [box_state(box.position, box.beads, box.visits) for box in touched]
-            transaction.on_commit(lambda: events.boxes_changed(machine, boxes))
+            transaction.on_commit(lambda: events.boxes_changed(machine, touched))
 
         return refill
 
@@ -193,8 +191,8 @@ class BoxKind(Kind):
     def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
-        return Page("learning/machine.html", {**shared, **page.context(machine, self.strength(machine))})
+    def page(self, machine: Machine) -> Page:
+        return Page("learning/machine.html", page.context(machine, self.facts(machine), self.strength(machine)))
 
     def admin_list(self, machine: Machine) -> tuple[str, str]:
         return "box", f"machine__id__exact={machine.pk}"

@@ -11,7 +11,7 @@ from games.players import Choice
 from games.rules.base import Game, Outcome, Side
 from games.states import Insight
 from learning.core.exchange import native
-from learning.core.exchange.values import ValuesData
+from learning.core.exchange.values import MAX_VALUES, ValuesData
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import Q_PRESETS
 from learning.core.machines.q_learning import Chosen, QLearner, QRule
@@ -22,11 +22,11 @@ from learning.core.training.q_contest import FrozenValues
 from learning.core.training.q_episodes import QMemory
 from learning.kinds.base import Page
 from learning.kinds.entries import Entries
-from learning.kinds.values import live, page
+from learning.kinds.values import live
 from learning.kinds.values.words import GROUPS, WORDS, sentences
 from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import Strength
-from learning.selectors.values import position_values, values_insight
+from learning.selectors.values import position_values, values_full, values_insight
 from learning.storage import values as storage
 
 GAMES_PER_POINT = 100
@@ -95,8 +95,11 @@ class ValueKind(Entries):
     def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def page(self, machine: Machine, shared: dict[str, Any]) -> Page:
-        return Page("learning/machine_values.html", {**shared, **page.context(machine, self.strength(machine))})
+    def page(self, machine: Machine) -> Page:
+        plain = super().page(machine)
+        full = values_full(machine) if machine.learns else ""
+        facts = plain.context["machine"] | {"n_values": machine.n_values, "full": full}
+        return Page("learning/machine_values.html", plain.context | {"machine": facts, "most_in_file": MAX_VALUES})
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
         return position_values(machine, text)
