@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import JSONObject
+from django.urls import reverse
 
 from games.models import Room, Seat
-from games.rules.base import Side
+from games.rules.base import Game, Side
 from games.states import MachineBrief
-from learning.access import machines_visible
+from learning.access import is_seen, machines_visible
+from learning.core.machines.box_machine import Result
 from learning.core.machines.registry import HOUSE, house_machine
+from learning.core.opponents.registry import opponent_usual
 from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
 
@@ -121,6 +125,25 @@ def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> Q
     return shown.select_related("match__room").order_by("-number")
 
 
+def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
+    """A lesson as a line of the machine's record; if it stands for all of its run, with what they came to.
+
+    Where its match or run ``is_hidden`` (``access.cause_hidden``) nothing leads there.
+    """
+    if lesson.kind == LessonKind.TRAINING:
+        own = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
+        tally = getattr(lesson, "run_tally", None) or own
+        games = sum(tally.values())
+        won = f"{tally['wins']:,} won, {tally['draws']:,} drawn, {tally['losses']:,} lost"
+        sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
+        address = None if lesson.run_id is None or is_hidden else reverse("run", args=[lesson.run_id])
+        return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
+    result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
+    word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
+    url = lesson.match.room.get_absolute_url() if lesson.match and not is_hidden else None
+    return {"sentence": f"{word} a match.", "url": url, "age": lesson.created_at, "result": result.name.lower()}
+
+
 def machine_loss(machine: Machine) -> dict[str, int]:
     """What a machine holds that would be lost with it."""
     return {
@@ -149,3 +172,19 @@ def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 20
         }
         for machine in chosen.select_related("owner").order_by("name", "pk")[:limit]
     ]
+
+
+def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
+    """The house's machines that the user may see, by game and side."""
+    return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
+
+
+def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
+    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a usual opponent."""
+    met = []
+    for side in Side:
+        house = houses.get((game.slug, side.other))
+        other = opponent_usual(game)
+        slug, name = ("menace", house.name) if house else (other.slug, other.name)
+        met.append({"side": str(side.value), "opponent": slug, "name": name})
+    return met

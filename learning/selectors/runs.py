@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
+
+from django.urls import reverse
 
 from games.players import GUEST, Viewer
 from games.selectors import HIDDEN
@@ -100,6 +103,22 @@ def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:
     who = other.name if other else stage.opponent_name or (fixed.name.lower() if fixed else "a machine that is gone")
     learns = ", which learns too" if stage.opponent_learns else ""
     return f"{stage.n_games:,} games against {who}{learns}"
+
+
+def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, Any]:
+    """A run as a line of a list and as the head of its own page, for this viewer."""
+    return {
+        "id": run.pk,
+        "url": reverse("run", args=[run.pk]),
+        "status": run.status,
+        "status_words": run.get_status_display(),
+        "games": run.n_games,
+        "games_done": run.games_done,
+        "seed": run.seed,
+        "when": run.created_at,
+        "is_over": run.finished_at is not None,
+        "opponents": [stage_sentence(stage, viewer) for stage in run.stages.all()],
+    }
 
 
 def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:

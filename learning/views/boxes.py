@@ -25,7 +25,6 @@ from learning.selectors import boxes as selectors_boxes
 from learning.selectors import machines as selectors
 from learning.selectors import strength as selectors_strength
 from learning.selectors.strength import STRENGTH_OPPONENTS
-from learning.views.machines import lesson_line
 
 HISTORY_PAGE = 50
 
@@ -68,7 +67,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
 def _change(change: Any, slots: list[dict[str, Any]]) -> dict[str, Any]:
     """A change of a box as a line of its history."""
     lesson = change.lesson
-    line = lesson_line(lesson, is_hidden=change.is_hidden)
+    line = selectors.lesson_line(lesson, is_hidden=change.is_hidden)
     return {
         "when": lesson.created_at,
         "cause": "Filled again: it was empty." if lesson.kind == LessonKind.REFILL else line["sentence"],
@@ -118,7 +117,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     number = min(number, machine.n_lessons)
     hidden = cause_hidden(Viewer.of(request.user))
     lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()
-    line = lesson_line(lesson, is_hidden=lesson.is_hidden) if lesson else None
+    line = selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) if lesson else None
     return JsonResponse(
         {
             "number": number,

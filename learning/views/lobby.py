@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from games.players import PLAYERS, Viewer
-from games.rules.base import Game, Side
+from games.rules.base import Game
 from games.rules.registry import GAMES, family_games
 from games.selectors import (
     game_view,
@@ -18,8 +17,6 @@ from games.selectors import (
     match_list_waiting,
     opponent_list,
 )
-from learning.access import is_seen
-from learning.core.opponents.registry import opponent_usual
 from learning.kinds.machines import strength_at_hand
 from learning.models import Machine
 from learning.selectors import machines as selectors
@@ -33,10 +30,11 @@ LOBBY_MACHINES = 12
 def lobby(request: HttpRequest) -> HttpResponse:
     """Start a game in one click, join one, watch one, look at machines."""
     families = [game for game in GAMES.values() if game.slug == game.family]
-    houses, viewer = houses_seen(request.user), Viewer.of(request.user)
+    houses, viewer = selectors.houses_seen(request.user), Viewer.of(request.user)
     context = {
         "games": [
-            {**game_view(game), "rivals": rivals(game, houses), "plain_only": _plain_only(game)} for game in families
+            {**game_view(game), "rivals": selectors.rivals(game, houses), "plain_only": _plain_only(game)}
+            for game in families
         ],
         "opponents": opponent_list(families[0]),
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
@@ -44,22 +42,6 @@ def lobby(request: HttpRequest) -> HttpResponse:
         "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
     }
     return render(request, "games/lobby.html", context)
-
-
-def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
-    """The house's machines that the user may see, by game and side."""
-    return {at: house for at, house in selectors.machines_of_house().items() if is_seen(user, house)}
-
-
-def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
-    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a usual opponent."""
-    met = []
-    for side in Side:
-        house = houses.get((game.slug, side.other))
-        other = opponent_usual(game)
-        slug, name = ("menace", house.name) if house else (other.slug, other.name)
-        met.append({"side": str(side.value), "opponent": slug, "name": name})
-    return met
 
 
 def _plain_only(game: Game[Any, Any]) -> set[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -18,14 +16,13 @@ from games.selectors import (
     game_view,
 )
 from learning.access import cause_hidden, is_master, machine_for, machines_visible
-from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, machine_kinds, usual_presets
 from learning.forms.rule_words import rule_to_form
 from learning.kinds.machines import opponent_machines
 from learning.kinds.registry import kind_of
-from learning.models import Lesson, LessonKind, Machine
+from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.services import machines as services
@@ -39,7 +36,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     except MachineNotFoundError as error:
         return not_found(request, error)
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Viewer.of(request.user)))
-    recent = [lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
+    recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
     learns_for_us = machine.learns and is_master(request.user, machine)
     shared = {
         "game": game_view(machine.game_rules),
@@ -51,25 +48,6 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     }
     page = kind_of(machine).page(machine)
     return render(request, page.template, shared | page.context)
-
-
-def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
-    """A lesson as a line of the machine's record; if it stands for all of its run, with what they came to.
-
-    Where its match or run ``is_hidden`` (``access.cause_hidden``) nothing leads there.
-    """
-    if lesson.kind == LessonKind.TRAINING:
-        own = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
-        tally = getattr(lesson, "run_tally", None) or own
-        games = sum(tally.values())
-        won = f"{tally['wins']:,} won, {tally['draws']:,} drawn, {tally['losses']:,} lost"
-        sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
-        address = None if lesson.run_id is None or is_hidden else reverse("run", args=[lesson.run_id])
-        return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
-    result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
-    word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
-    url = lesson.match.room.get_absolute_url() if lesson.match and not is_hidden else None
-    return {"sentence": f"{word} a match.", "url": url, "age": lesson.created_at, "result": result.name.lower()}
 
 
 @login_required

@@ -17,7 +17,6 @@ from games.selectors import game_view, player_list
 from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors
-from learning.views.lobby import houses_seen, rivals
 
 
 @require_GET
@@ -39,7 +38,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         for side in Side
     ]
     context = {
-        "game": {**game_view(game), "rivals": rivals(game, houses_seen(request.user))},
+        "game": {**game_view(game), "rivals": selectors.rivals(game, selectors.houses_seen(request.user))},
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
         "own": list(_options((m for m in machines if is_master(request.user, m)), chosen)),

@@ -56,7 +56,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         "learns": machine.learns,
         "stages": stages,
         "seed": seed,
-        "runs": [run_line(run, request.user) for run in selectors_runs.run_list_of(machine)],
+        "runs": [selectors_runs.run_line(run, Viewer.of(request.user)) for run in selectors_runs.run_list_of(machine)],
         "problem": problem,
     }
     return render(request, "learning/run_start.html", context, status=status)
@@ -94,7 +94,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         return not_found(request, error)
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
-        "run": run_line(run, request.user),
+        "run": selectors_runs.run_line(run, Viewer.of(request.user)),
         "run_json": selectors_runs.run_view(run, Viewer.of(request.user)),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
@@ -175,22 +175,6 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
 def _compared(request: HttpRequest) -> list[Machine]:
     refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
     return [machine_for(request.user, ref) for ref in list(refs)[:COMPARED_MOST]]
-
-
-def run_line(run: TrainingRun, user: Any) -> dict[str, Any]:
-    """A run as a line of a list and as the head of its own page, for this user."""
-    return {
-        "id": run.pk,
-        "url": reverse("run", args=[run.pk]),
-        "status": run.status,
-        "status_words": run.get_status_display(),
-        "games": run.n_games,
-        "games_done": run.games_done,
-        "seed": run.seed,
-        "when": run.created_at,
-        "is_over": run.finished_at is not None,
-        "opponents": [selectors_runs.stage_sentence(stage, Viewer.of(user)) for stage in run.stages.all()],
-    }
 
 
 def _against_first(run: TrainingRun) -> str:
