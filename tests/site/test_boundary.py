@@ -1,12 +1,14 @@
 """What stands before Django: sockets by origin, bodies by size, addresses behind proxies, one shape of refusal."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.testing import WebsocketCommunicator
+from django.conf import settings
 from django.core.cache import cache
 from django.http import Http404
 from django.test import Client, RequestFactory
@@ -16,6 +18,7 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
+from games.exceptions import MoveRefusedError, PlayError
 from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, is_program
 from menace_site.client_ip import client_ip
 
@@ -299,3 +302,22 @@ def test_half_a_character_is_malformed_and_does_not_break_the_answer(admin_clien
 def test_the_page_of_the_api_refuses_what_it_does_not_do(client: Client) -> None:
     client.raise_request_exception = False
     assert client.options("/api/docs").status_code == 405
+
+
+def refusals(base: type[PlayError] = PlayError) -> Iterator[type[PlayError]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from refusals(kind)
+
+
+def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
+    page = (settings.BASE_DIR / "docs" / "protocol.md").read_text().partition("\n## Errors\n")[2]
+    told: dict[str, str] = {}
+    for codes, statuses in re.findall(r"^\| (`.*?`) \| ([\d, –]+) \|", page, re.MULTILINE):
+        several, names = statuses.split(", "), re.findall(r"`(\w+)`", codes)
+        assert not told.keys() & set(names), "each stands there once"
+        told |= dict(zip(names, several * len(names) if len(several) == 1 else several, strict=len(several) > 1))
+    known = {kind.code: str(kind.status) for kind in refusals() if kind is not MoveRefusedError}  # which has the rules'
+    assert {code: told.get(code) for code in known} == {
+        code: "–" if told.get(code) == "–" else status for code, status in known.items()
+    }  # "–": told over a socket alone
