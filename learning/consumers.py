@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +32,7 @@ ASK_WHEN_AWAY_S = 5.0
 """While the database is away nobody knows whether they still may look: nothing is told, and asked again after this."""
 
 
-class WatchConsumer(FrameConsumer):
+class WatchConsumer(FrameConsumer, ABC):
     """Joins the group of what it watches, says how that stands, then what the group is told."""
 
     number: int
@@ -122,21 +123,21 @@ class WatchConsumer(FrameConsumer):
         self.user = user_of_scope(self.scope)
         return self.user
 
+    @abstractmethod
     def watched(self) -> str:
         """The group."""
-        raise NotImplementedError
 
+    @abstractmethod
     def found(self) -> Any:
         """What is watched, if whoever this is now may see it; touches the database.
 
         Raises:
             PlayError: there is none, or none that may be seen.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def joined(self) -> Mapping[str, Any]:
         """How it stands; touches the database. Raises as :meth:`found`."""
-        raise NotImplementedError
 
     def note(self, view: Mapping[str, Any]) -> None:
         """Keep how far this socket has been told."""

@@ -111,7 +111,7 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
         copy = services.machine_copy(user=request.user, machine_id=machine_id, name=name)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    messages.success(request, f"{copy.name} is yours. It begins with the beads of the one it was copied from.")
+    messages.success(request, f"{copy.name} is yours. It begins with what the one it was copied from has learnt.")
     return redirect(copy)
 
 
@@ -122,7 +122,7 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         if request.method == "POST":
             machine = services.machine_reset(user=request.user, machine_id=machine_id)
-            messages.success(request, f"{machine.name} has forgotten everything. Its boxes are as on the first day.")
+            messages.success(request, f"{machine.name} has forgotten everything. It is as on the first day.")
             return redirect(machine)
         machine = machine_for(request.user, machine_id, to="edit")
     except PlayError as error:
@@ -146,5 +146,10 @@ def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 
 def _confirm(request: HttpRequest, machine: Machine, act: str) -> HttpResponse:
-    context = {"machine": selectors.machine_brief(machine), "act": act, "loss": selectors.machine_loss(machine)}
+    context = {
+        "machine": selectors.machine_brief(machine),
+        "noun": kind_of(machine).noun,
+        "act": act,
+        "loss": selectors.machine_loss(machine),
+    }
     return render(request, "learning/confirm.html", context)
