@@ -24,7 +24,7 @@ from learning.workers.runs import RUNS
 logger = logging.getLogger(__name__)
 
 KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS)
-TURN_S = 2.0
+TURN_S = 1.5
 """A job that has had a worker for this long lets it go."""
 KEEP_COPIES_DAYS = 90
 KEEP_EXPERIMENTS_DAYS = 30
