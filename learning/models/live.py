@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from games.models import Seat
-from learning.models.machines import Box, Machine
+from learning.models.machines import Machine
 
 
 class MachineSeat(models.Model):
@@ -26,7 +26,7 @@ class Draw(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn")
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn")
     ply = models.PositiveSmallIntegerField()
-    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="drawn")
+    position = models.CharField(max_length=100, help_text="That of the box.")
     slot = models.PositiveSmallIntegerField(null=True, blank=True)
     beads = ArrayField(models.IntegerField())
     refilled = models.BooleanField(default=False)
@@ -36,7 +36,7 @@ class Draw(models.Model):
         indexes = [models.Index(fields=["machine", "-id"], name="draw_machine_last")]
 
     def __str__(self) -> str:
-        return f"{self.box}: slot {self.slot}"
+        return f"{self.position}: slot {self.slot}"
 
 
 class Decision(models.Model):

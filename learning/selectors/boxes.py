@@ -349,5 +349,5 @@ def ledger_errors() -> list[int]:
 
 def draw_last(machine: Machine) -> dict[str, Any] | None:
     """The bead drawn last in a live match."""
-    draw = Draw.objects.filter(machine=machine, slot__isnull=False).select_related("box").order_by("-pk").first()
-    return None if draw is None else {"position": draw.box.position, "slot": draw.slot}
+    draw = Draw.objects.filter(machine=machine, slot__isnull=False).order_by("-pk").first()
+    return None if draw is None else {"position": draw.position, "slot": draw.slot}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
+from django.urls import reverse
+
 from games.models import Match, Seat
 from games.selectors import reason_of, role_of
 from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState, MachineBrief, ValuesInsight
@@ -28,7 +30,7 @@ LineT = TypeVar("LineT", bound=Line)
 def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
-    draws = list(Draw.objects.filter(seat__in=seats).select_related("box").order_by("ply"))
+    draws = list(Draw.objects.filter(seat__in=seats).order_by("ply"))
     if not machines or not (draws or match.is_over):
         return None
     game = match.room.game_rules
@@ -49,7 +51,7 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     insight: Insight = {
         "role": game.look.layout.roles[seat.side],
         "machine": machine_brief(machine),
-        "box": last.box.position if last else None,
+        "box": last.position if last else None,
         "beads_before": last.beads if last else None,
         "slot": last.slot if last else None,
         "draws": views,
@@ -125,7 +127,7 @@ def _lessons_view(
 
 def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> DrawState:
     game = cabinet.game
-    printed = game.decode(draw.box.position)
+    printed = game.decode(draw.position)
     placement = cabinet.placement(position)
     total = sum(draw.beads)
     by_hand = draw.seat.is_human
@@ -148,10 +150,10 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
         "ply": draw.ply,
         "role": game.look.layout.roles[draw.seat.side],
         "box": {
-            "position": draw.box.position,
+            "position": draw.position,
             "board": list(game.pieces(printed)),
-            "move_number": draw.box.move_number,
-            "url": draw.box.get_absolute_url(),
+            "move_number": cabinet.move_number(printed) + 1,
+            "url": reverse("box", args=[draw.machine_id, draw.position]),
         },
         "symmetry": {
             "name": placement.name,

@@ -61,8 +61,8 @@ def learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) ->
     """What the readable machine makes of the draws stored for a fresh machine, and of the result."""
     learner.refresh_from_db()
     readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
-    drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply").select_related("box")
-    draws = [BeadDraw(draw.box.position, tuple(draw.beads), draw.slot) for draw in drawn]
+    drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply")
+    draws = [BeadDraw(draw.position, tuple(draw.beads), draw.slot) for draw in drawn]
     for draw in draws:
         readable.open_box(readable.game.decode(draw.box))
     winner = None if match.winner is None else Side(match.winner)

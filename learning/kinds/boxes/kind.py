@@ -19,7 +19,7 @@ from learning.core.exchange.document import MachineData
 from learning.core.exchange.native import boxes_machine
 from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import BoxMachine
+from learning.core.machines.box_machine import BeadDraw, BoxMachine
 from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.core.machines.rule import BoxRule, OpenBoxes, RuleError
 from learning.core.printing.sheets import PrintOptions
@@ -157,7 +157,7 @@ class BoxKind(Kind):
     def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         return live.choose(seat, machine, position, rng, self._refill(seat))
 
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> live.Drawn | None:
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> BeadDraw | None:
         return live.follow(seat, machine, position, move, self._refill(seat))
 
     def _refill(self, seat: Seat) -> live.Refill:
@@ -167,10 +167,10 @@ class BoxKind(Kind):
 
         return refill
 
-    def remember(self, seat: Seat, machine: Machine, memo: live.Drawn) -> None:
-        live.remember(seat, memo)
-        if memo.draw.slot is not None:
-            drawn = {"position": memo.box.position, "slot": memo.draw.slot}
+    def remember(self, seat: Seat, machine: Machine, memo: BeadDraw) -> None:
+        live.remember(seat, machine, memo)
+        if memo.slot is not None:
+            drawn = {"position": memo.box, "slot": memo.slot}
             transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
 
     def taught(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from games.models import Seat
@@ -21,14 +21,6 @@ Refill = Callable[[Machine, OpenMemory], None]
 """Stores what a refill did, under the machine's lock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What is remembered of a move: the box that was opened, and the draw."""
-
-    box: Box
-    draw: BeadDraw
-
-
 def choose(seat: Seat, machine: Machine, position: Any, rng: RandomSource, refill: Refill) -> Choice:
     """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
     opened = _open(seat, machine, position)
@@ -39,7 +31,7 @@ def choose(seat: Seat, machine: Machine, position: Any, rng: RandomSource, refil
     return Choice(move, memo=_drawn(seat, machine, box, draw, refill))
 
 
-def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refill) -> Drawn | None:
+def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refill) -> BeadDraw | None:
     """The draw that a person's move stands for."""
     opened = _open(seat, machine, position)
     if opened is None:
@@ -48,31 +40,34 @@ def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refil
     return _drawn(seat, machine, box, player.follow(position, move), refill)
 
 
-def remember(seat: Seat, drawn: Drawn) -> None:
+def remember(seat: Seat, machine: Machine, draw: BeadDraw) -> None:
     """Store the draw."""
     Draw.objects.create(
-        machine_id=drawn.box.machine_id,
+        machine=machine,
         seat=seat,
         ply=seat.match.n_plies,
-        box=drawn.box,
-        slot=drawn.draw.slot,
-        beads=list(drawn.draw.beads),
-        refilled=drawn.draw.refilled,
+        position=draw.box,
+        slot=draw.slot,
+        beads=list(draw.beads),
+        refilled=draw.refilled,
     )
 
 
 def taught(machine: Machine, seat: Seat, outcome: Outcome) -> tuple[OpenMemory, Result]:
     """The boxes that a machine opened in its seat, after it has learnt from how the match ended for it."""
-    drawn = list(Draw.objects.filter(seat=seat).select_related("box").order_by("ply"))
+    drawn = list(Draw.objects.filter(seat=seat).order_by("ply"))
+    opened = machine.boxes.filter(position__in={draw.position for draw in drawn})
+    boxes = {key: (beads, visits) for key, beads, visits in opened.values_list("position", "beads", "visits")}
+    # A machine that opens its boxes when it meets them may have been reset since: then they are gone.
+    drawn = [draw for draw in drawn if draw.position in boxes]
     led = [draw for draw in drawn if draw.slot is not None]
     result = Result.of(outcome, machine.cabinet.side)
     rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
     if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
         # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
         rule, resigned = replace(rule, punish_previous_on_resign=False), True
-    boxes = {draw.box.position: (draw.box.beads, draw.box.visits) for draw in led}
     memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, machine.n_removed)
-    draws = [(draw.ply, BeadDraw(draw.box.position, tuple(draw.beads), draw.slot)) for draw in led]
+    draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in led]
     memory.teach(draws, result, resigned=resigned)
     return memory, result
 
@@ -121,16 +116,13 @@ def _locked(seat: Seat) -> Machine | None:
     return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
 
 
-def _drawn(seat: Seat, machine: Machine, box: Box | None, draw: BeadDraw | None, refill: Refill) -> Drawn | None:
-    """What is to be remembered of a draw; what it did to an empty box is stored. That took us to the machine's lock."""
-    if draw is None or box is None:
-        return None
-    if draw.refilled and machine.learns:
+def _drawn(seat: Seat, machine: Machine, box: Box | None, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
+    """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
+    if draw is not None and box is not None and draw.refilled and machine.learns:
         boxes = {box.position: (box.beads, box.visits)}
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )
         memory.refilled(draw, seat.match.n_plies)
-        box.beads = list(draw.beads)
         refill(machine, memory)
-    return Drawn(box, draw)
+    return draw

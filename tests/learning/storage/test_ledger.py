@@ -39,8 +39,8 @@ class TestMatch:
             state = play_out(seated.room.code, guest())
 
             draws = [
-                BeadDraw(d.box.position, tuple(d.beads), d.slot)
-                for d in Draw.objects.filter(machine=learner).order_by("ply").select_related("box")
+                BeadDraw(d.position, tuple(d.beads), d.slot)
+                for d in Draw.objects.filter(machine=learner).order_by("ply")
             ]
             readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
             for draw in draws:
