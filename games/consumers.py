@@ -14,7 +14,7 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from games import services
-from games.events import room_group
+from games.events import answering, room_group
 from games.exceptions import PlayError, TooManyGuessesError, UnavailableError
 from games.identity import person_of_scope, request_of_scope
 from games.models import CODE_FORM
@@ -235,4 +235,5 @@ class RoomConsumer(FrameConsumer):
 
     def _call(self, service: Callable[..., RoomState], **arguments: Any) -> RoomState:
         """Call a service as whoever this is now: a session may have ended, a token may have been revoked."""
-        return service(code=self.code, person=self._person("play"), **arguments)
+        with answering(self.channel_name):
+            return service(code=self.code, person=self._person("play"), **arguments)

@@ -3,19 +3,25 @@
 A message may be lost (Redis buffers nothing), so every one carries a whole state that could be read again.
 """
 
-import asyncio
-import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
-
+from games.outbox import Letter, Message, group_write
 from games.states import PrivateSeat, RoomState
 
-logger = logging.getLogger(__name__)
+_answered: ContextVar[str] = ContextVar("answered", default="")
 
-SEND_TIMEOUT_S = 2
-"""A broker that hangs holds up nobody for longer than this."""
+
+@contextmanager
+def answering(channel: str) -> Iterator[None]:
+    """What changes in a room meanwhile is answered to this channel: it need not be told as well."""
+    token = _answered.set(channel)
+    try:
+        yield
+    finally:
+        _answered.reset(token)
 
 
 def room_group(code: str) -> str:
@@ -25,21 +31,15 @@ def room_group(code: str) -> str:
 
 def room_changed(code: str, whole: RoomState, private: list[PrivateSeat]) -> None:
     """Send the new state of a room to every socket in it: each tells its reader what they may know of it."""
-    group_tell(room_group(code), {"type": "room.state", "whole": whole, "private": private})
+    message = {"type": "room.state", "whole": whole, "private": private}
+    group_write(room_group(code), Letter(message, together=_newer, answered=_answered.get()))
+
+
+def _newer(before: Message, after: Message) -> Message:
+    """Threads may hand over two states of a room the other way round."""
+    return max(before, after, key=lambda message: message["whole"]["version"])
 
 
 def group_tell(group: str, message: dict[str, Any]) -> bool:
-    """Send a message to a group; whether it could be sent.
-
-    With Redis away nothing is lost: sockets get the whole state when they reconnect.
-    """
-    try:
-        async_to_sync(_send)(group, message)
-    except Exception:  # whatever the broker's client raises, the write has succeeded
-        logger.exception("could not tell %s", group)
-        return False
-    return True
-
-
-async def _send(group: str, message: dict[str, Any]) -> None:
-    await asyncio.wait_for(get_channel_layer().group_send(group, message), SEND_TIMEOUT_S)
+    """Send a message to a group; whether it could be sent. The latest of several says everything."""
+    return group_write(group, Letter(message))

@@ -28,6 +28,7 @@ from menace_site.boundary import (  # noqa: E402
     close_unknown,
 )
 from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
+from menace_site.outgoing import Outgoing  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
@@ -50,4 +51,4 @@ if settings.AI_SHORT_ROAD:
         n_threads=settings.AI_THREADS,
     )
 
-application = ProtocolTypeRouter({"http": http, "websocket": SocketBoundary(SocketLimit(sockets))})
+application = Outgoing(ProtocolTypeRouter({"http": http, "websocket": SocketBoundary(SocketLimit(sockets))}))

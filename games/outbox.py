@@ -1,0 +1,224 @@
+"""What a process tells groups of sockets: handed over by any thread, sent by the event loop where anybody listens.
+
+Whoever hands something over waits for nothing. While one batch is on its way the next one gathers, so the busier the
+site the less is sent: what a later message supersedes is not sent at all, and neither is what nobody listens to. A
+message may be lost (Redis buffers nothing): sockets make good for it by their pings.
+
+A page joins its group first and reads afterwards. So what is committed before it reads is in what it has read, and what
+is told after it joined finds it among the listeners: these are counted when a message goes out, never before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+
+logger = logging.getLogger(__name__)
+
+SEND_TIMEOUT_S = 2
+"""What a broker that hangs has not taken by then is given up."""
+CLOSE_WITHIN_S = 1
+"""What is still to be told when the process ends is told within this, or not at all."""
+MOST_GROUPS = 10_000
+"""So many groups at most wait to be told something; what comes for others then is dropped."""
+
+Message = dict[str, Any]
+
+
+def latest(before: Message, after: Message) -> Message:
+    """Two messages to tell as one, where the later says everything."""
+    return after
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message to a group.
+
+    Args:
+        message: what the group is told; JSON, as the channel layer carries it.
+        together: what tells this and an earlier message to the same group as one.
+        every_s: a process tells its group no more often than this.
+        answered: a channel that has been told by other means: where nobody else listens nothing is sent.
+    """
+
+    message: Message
+    together: Callable[[Message, Message], Message] = latest
+    every_s: float = 0.0
+    answered: str = ""
+
+    def after(self, before: Letter) -> Letter:
+        """The two as one; who has been answered with the message that stays knows it."""
+        message = self.together(before.message, self.message)
+        answered = next((letter.answered for letter in (self, before) if letter.message is message), "")
+        return replace(self, message=message, answered=answered)
+
+
+class Outbox:
+    """The letters of a process that an event loop sends. Made on that loop; :meth:`put` is for all threads."""
+
+    here: ClassVar[Outbox | None] = None
+    """That of this process, if it has a loop."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.lock = threading.Lock()
+        self.letters: dict[str, Letter] = {}
+        self.not_before: dict[str, float] = {}
+        """When a group may be told again, of those that were told lately and not too often."""
+        self.n_dropped = 0
+        self.is_called = False
+        self.is_closing = False
+        self.wake = asyncio.Event()
+        self.task = self.loop.create_task(self._run())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its loop sends what is put in."""
+        return self.loop.is_running() and not self.task.done() and not self.is_closing
+
+    def put(self, group: str, letter: Letter) -> None:
+        """Have a group told, soon. Returns at once."""
+        with self.lock:
+            before = self.letters.get(group)
+            if before is None and len(self.letters) >= MOST_GROUPS:
+                self.n_dropped += 1
+                return
+            self.letters[group] = letter if before is None else letter.after(before)
+            if self.is_called:
+                return
+            self.is_called = True
+        self.loop.call_soon_threadsafe(self.wake.set)
+
+    async def close(self) -> None:
+        """Send what there is, without waiting for when it is due, and end."""
+        self.is_closing = True
+        self.wake.set()
+        await asyncio.wait([self.task], timeout=CLOSE_WITHIN_S)
+        self.task.cancel()
+
+    async def _run(self) -> None:
+        while True:
+            self.wake.clear()
+            letters, due_in_s = self._take()
+            if letters:
+                await deliver(letters)
+            elif self.is_closing:
+                return
+            else:
+                await _within(self.wake.wait(), due_in_s)
+
+    def _take(self) -> tuple[dict[str, Letter], float | None]:
+        """What is due, taken out; if nothing is, in how many seconds something will be (``None``: nothing waits)."""
+        now = time.monotonic()
+        with self.lock:
+            self.is_called = False
+            self.not_before = {group: then for group, then in self.not_before.items() if then > now}
+            early = {} if self.is_closing else {group: self.not_before[group] for group in self._early()}
+            due = {group: self.letters.pop(group) for group in list(self.letters) if group not in early}
+            n_dropped, self.n_dropped = self.n_dropped, 0
+        self.not_before |= {group: now + letter.every_s for group, letter in due.items() if letter.every_s}
+        if n_dropped:
+            logger.error("%d messages were dropped: %d groups wait to be told something", n_dropped, MOST_GROUPS)
+        return due, min(early.values()) - now if early else None
+
+    def _early(self) -> Collection[str]:
+        return self.letters.keys() & self.not_before.keys()
+
+
+async def _within(waited: Any, seconds: float | None) -> None:
+    """Wait, for so long at most."""
+    try:
+        async with asyncio.timeout(seconds):
+            await waited
+    except TimeoutError:
+        pass
+
+
+def outbox_open() -> None:
+    """Have the running loop send from now on what this process tells; for the application, whenever it is asked."""
+    if Outbox.here is None or Outbox.here.loop is not asyncio.get_running_loop():
+        Outbox.here = Outbox()
+
+
+async def outbox_close() -> None:
+    """Send what is left; for the application, when its server stops."""
+    if Outbox.here is not None:
+        await Outbox.here.close()
+
+
+def group_write(group: str, letter: Letter) -> bool:
+    """Tell a group something; whether it could be told, as far as is known: where a loop sends it, that is not awaited.
+
+    In a process without one (a worker, a command) it is sent before this returns.
+    """
+    outbox = Outbox.here
+    try:
+        if outbox is None or not outbox.is_open:
+            return async_to_sync(deliver)({group: letter})
+        outbox.put(group, letter)
+    except Exception:  # whatever it is, what is told of has been stored
+        logger.exception("could not tell %s", group)
+        return False
+    return True
+
+
+async def deliver(letters: Mapping[str, Letter]) -> bool:
+    """Send letters to those groups that somebody listens to; whether nothing went wrong. Raises nothing."""
+    try:
+        async with asyncio.timeout(SEND_TIMEOUT_S):
+            layer = get_channel_layer()
+            groups = await _listened(layer, letters)
+            sent = [layer.group_send(group, letters[group].message) for group in groups]
+            faults = [fault for fault in await asyncio.gather(*sent, return_exceptions=True) if fault is not None]
+    except Exception as error:  # whatever the broker's client raises, the writes have succeeded
+        faults = [error]
+    if faults:
+        logger.error("could not tell %d of %d groups", len(faults), len(letters), exc_info=faults[0])
+    return not faults
+
+
+async def _listened(layer: Any, letters: Mapping[str, Letter]) -> list[str]:
+    """The groups to which anybody listens who does not know yet; all of them if the broker cannot be asked."""
+    try:
+        n_listening = await listeners(layer, letters)
+        known = {group for group, letter in letters.items() if _channels(layer, group) == {letter.answered}}
+    except Exception as error:  # it may be away, not allow the question, or the layer be another one: sending tells
+        logger.debug("cannot ask who listens: %r", error)
+        return list(letters)
+    # Where one process listens and this one does, nobody listens elsewhere.
+    return [group for group, n in n_listening.items() if n > (1 if group in known else 0)]
+
+
+async def listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
+    """How many processes listen to each of these groups: one question to each Redis, on the layer's own connections.
+
+    The pub/sub layer of channels_redis does not say under which name and at which of its hosts it publishes a group,
+    nor lends its client, so this asks for what it keeps to itself (4.3).
+
+    Raises:
+        AttributeError: it is another layer.
+        Exception: whatever the broker's client raises.
+    """
+    found: dict[str, int] = {}
+    names = {layer._get_group_channel_name(group).encode(): group for group in groups}
+    by_shard: dict[Any, list[bytes]] = {}
+    for name in names:
+        by_shard.setdefault(layer._get_shard(name.decode()), []).append(name)
+    for shard, asked in by_shard.items():
+        shard._ensure_redis()
+        found |= {names[name]: n for name, n in await shard._redis.pubsub_numsub(*asked)}
+    return found
+
+
+def _channels(layer: Any, group: str) -> set[str]:
+    """The channels of this process that listen to a group."""
+    found: set[str] = layer.groups.get(layer._get_group_channel_name(group), set())
+    return found

@@ -1,0 +1,274 @@
+"""What is told to groups: from any thread, without waiting, by the loop; and nothing that nobody has asked for."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from django.conf import settings
+
+from games import events, outbox, services
+from games.outbox import Letter, Outbox, deliver, group_write, listeners, outbox_close, outbox_open
+from menace_site.asgi import application
+from tests.factories import guest, room
+from tests.sockets import Socket
+
+in_db = database_sync_to_async
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """What really goes to the broker: group and message."""
+    layer, told = get_channel_layer(), []
+    send = layer.group_send
+
+    async def note(group: str, message: Any) -> None:
+        told.append((group, message))
+        await send(group, message)
+
+    monkeypatch.setattr(layer, "group_send", note)
+    return told
+
+
+class Listener:
+    """A channel of this process, in groups."""
+
+    def __init__(self, *groups: str) -> None:
+        self.groups, self.layer = groups, get_channel_layer()
+
+    async def __aenter__(self) -> "Listener":
+        self.channel = await self.layer.new_channel()
+        for group in self.groups:
+            await self.layer.group_add(group, self.channel)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for group in self.groups:
+            await self.layer.group_discard(group, self.channel)
+
+    async def hears(self) -> Any:
+        return (await self.layer.receive(self.channel))["n"]
+
+
+async def emptied() -> None:
+    """Until everything that was handed over has been dealt with."""
+    await outbox_close()
+    Outbox.here = None
+
+
+def numbered(n: int) -> dict[str, Any]:
+    return {"type": "any", "n": n}
+
+
+async def test_only_what_somebody_listens_to_is_sent(sent: list[Any]) -> None:
+    outbox_open()
+    async with Listener("heard") as listener:
+        for group in ("heard", "unheard"):
+            assert group_write(group, Letter(numbered(1)))
+        assert await listener.hears() == 1
+        await emptied()
+    assert [group for group, _ in sent] == ["heard"]
+
+
+async def test_what_a_later_message_supersedes_is_not_sent(sent: list[Any]) -> None:
+    outbox_open()
+    async with Listener("heard") as listener:
+        for n in (1, 2, 3):
+            group_write("heard", Letter(numbered(n)))
+        assert await listener.hears() == 3
+        await emptied()
+    assert len(sent) == 1
+
+
+def state(version: int) -> Any:
+    return {"version": version}
+
+
+@pytest.mark.parametrize(
+    ("told", "n_sent"),
+    [([("mover", 1)], 0), ([("mover", 1), ("", 2)], 1), ([("mover", 2), ("", 1)], 0), ([("", 2), ("mover", 1)], 1)],
+)
+async def test_whoever_was_answered_is_told_what_is_newer_only(
+    told: list[tuple[str, int]], n_sent: int, sent: list[Any]
+) -> None:
+    """Threads may hand over two states the other way round: what counts is who knows the newer one."""
+    outbox_open()
+    async with Listener("room.x") as mover:
+        for who, version in told:
+            with events.answering(mover.channel if who else ""):
+                events.room_changed("x", state(version), [])
+        await emptied()
+    assert [message["whole"]["version"] for _, message in sent] == [2] * n_sent
+
+
+async def test_a_group_is_told_no_more_often_than_its_letters_say(sent: list[Any]) -> None:
+    outbox_open()
+
+    def both(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+        return {**after, "n": before["n"] + after["n"]}
+
+    async with Listener("slow", "fast") as listener:
+        for n in (1, 10, 100):
+            group_write("slow", Letter(numbered(n), together=both, every_s=outbox_longest()))
+            if n == 1:
+                assert await listener.hears() == 1, "the first at once"
+        group_write("fast", Letter(numbered(5)))
+        assert await listener.hears() == 5, "and others do not wait for it"
+        assert [group for group, _ in sent] == ["slow", "fast"]
+        await emptied()
+        assert await listener.hears() == 110, "what is left goes out at the end"
+
+
+def outbox_longest() -> float:
+    """Longer than any test."""
+    return 1e6
+
+
+async def test_what_is_left_is_told_when_the_server_stops() -> None:
+    async with Listener("slow") as listener:
+        server = ApplicationCommunicator(application, {"type": "lifespan"})
+        await server.send_input({"type": "lifespan.startup"})
+        assert (await server.receive_output())["type"] == "lifespan.startup.complete"
+        for n in (1, 2):
+            group_write("slow", Letter(numbered(n), every_s=outbox_longest()))
+            if n == 1:
+                await listener.hears()
+        await server.send_input({"type": "lifespan.shutdown"})
+        assert (await server.receive_output())["type"] == "lifespan.shutdown.complete"
+        assert await listener.hears() == 2
+    Outbox.here = None
+
+
+async def test_threads_hand_over_and_the_loop_sends() -> None:
+    outbox_open()
+    threads = [threading.Thread(target=group_write, args=(f"g{n}", Letter(numbered(n)))) for n in range(20)]
+    async with Listener(*(f"g{n}" for n in range(20))) as listener:
+        for thread in threads:
+            thread.start()
+        assert {await listener.hears() for _ in threads} == set(range(20))
+        await emptied()
+
+
+async def test_a_process_without_a_loop_tells_before_it_goes_on() -> None:
+    Outbox.here = None
+    async with Listener("heard") as listener:
+        assert await asyncio.to_thread(group_write, "heard", Letter(numbered(1)))
+        assert await asyncio.to_thread(group_write, "unheard", Letter(numbered(1)))
+        assert await listener.hears() == 1
+
+
+@pytest.fixture
+def two_shards() -> RedisPubSubChannelLayer:
+    """The layer over two hosts, as far as it knows: each group is of one of them."""
+    return RedisPubSubChannelLayer(hosts=[settings.REDIS_URL] * 2, prefix=f"{settings.REDIS_PREFIX}-shards")
+
+
+async def test_the_broker_says_who_listens(two_shards: RedisPubSubChannelLayer) -> None:
+    """With the prefix of the layer, at the host of each group. Of another release of channels_redis this is proof."""
+    groups = [f"group{n}" for n in range(30)]
+    channel = await two_shards.new_channel()
+    for group in groups[::2]:
+        await two_shards.group_add(group, channel)
+        await two_shards.group_send(group, numbered(0))
+        await two_shards.receive(channel)  # it has joined
+    assert await listeners(two_shards, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
+    assert len({id(two_shards._get_shard(two_shards._get_group_channel_name(group))) for group in groups}) == 2
+    await two_shards.flush()
+
+
+async def test_a_layer_that_cannot_be_asked_is_told_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = InMemoryChannelLayer()
+    monkeypatch.setattr(outbox, "get_channel_layer", lambda: layer)
+    channel = await layer.new_channel()
+    await layer.group_add("group", channel)
+    assert await deliver({"group": Letter(numbered(1)), "other": Letter(numbered(2))})
+    assert await layer.receive(channel) == numbered(1)
+
+
+@pytest.fixture
+def silent(tmp_path: Path) -> Iterator[str]:
+    """The address of a broker that takes whatever it is sent, and says nothing."""
+    place = tmp_path / "silent.sock"
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listening:
+        listening.bind(str(place))
+        listening.listen()
+        yield f"unix://{place}"
+
+
+async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
+    silent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    layer = RedisPubSubChannelLayer(hosts=[silent])
+    monkeypatch.setattr(outbox, "get_channel_layer", lambda: layer)
+    monkeypatch.setattr(outbox, "MOST_GROUPS", 10)
+    monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", outbox_longest())
+    outbox_open()
+    here = Outbox.here
+    assert here is not None
+    group_write("first", Letter(numbered(0)))
+    while here.letters:  # until it is under way
+        await asyncio.sleep(0)
+    for n in range(1000):
+        assert group_write(f"group{n}", Letter(numbered(n)))
+        assert group_write("group0", Letter(numbered(n)))
+    assert (len(here.letters), here.letters["group0"].message["n"]) == (10, 999)
+    monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", 0)
+    monkeypatch.setattr(outbox, "CLOSE_WITHIN_S", 0)
+    assert not await deliver({"group": Letter(numbered(1))})
+    await emptied()
+    assert "could not tell 1 of 1 groups" in caplog.text
+    here.is_closing = False
+    here._take()
+    assert "990 messages were dropped" in caplog.text
+    await layer.flush()
+
+
+async def test_the_only_socket_in_a_room_is_answered_and_nothing_is_sent(
+    sent: list[Any], transactional_db: None
+) -> None:
+    seated = await in_db(room)("perfect")
+    async with Socket(seated.room.code, seated.token) as mover:
+        await mover.expect("joined")
+        await mover.frame("move", {"move": "5"})
+        assert (await mover.expect("state"))["ply"] == 2
+        await mover.frame("ping")
+        await mover.expect("pong")
+        await emptied()
+        assert sent == []
+        async with Socket(seated.room.code) as watcher:
+            now = (await watcher.expect("joined"))["state"]
+            await mover.frame("move", {"move": now["legal_moves"][0]})
+            assert await mover.expect("state") == await watcher.expect("state")
+        assert await in_db(services.match_resign)(code=seated.room.code, person=guest())
+        assert (await mover.expect("state"))["status"] == "finished", "what others do in one's room is told"
+
+
+@pytest.mark.parametrize("blocks", ["group_send", "listeners"])
+async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
+    never = asyncio.Event()
+
+    async def hangs(*_: Any) -> Any:
+        await never.wait()
+
+    monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", outbox_longest())
+    place: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (outbox, blocks)
+    seated = await in_db(room)("perfect")
+    async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
+        for each in (mover, watcher):
+            await each.expect("joined")
+        monkeypatch.setattr(*place, hangs)
+        await mover.frame("move", {"move": "5"})
+        now = await mover.expect("state")
+        await mover.frame("move", {"move": now["legal_moves"][0]})
+        now = await mover.expect("state")
+        await watcher.frame("ping")
+        assert await watcher.expect("state") == now
+        never.set()
