@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 django_application = get_asgi_application()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
-from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
@@ -51,4 +51,4 @@ if settings.AI_SHORT_ROAD:
         n_threads=settings.AI_THREADS,
     )
 
-application = Outgoing(ProtocolTypeRouter({"http": http, "websocket": SocketBoundary(SocketLimit(sockets))}))
+application = Outgoing({"http": http, "websocket": SocketBoundary(SocketLimit(sockets))})
