@@ -13,7 +13,7 @@ from pathlib import Path
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
-from tests.bench import ai, exact_strength, learning_speed, romgon, stored, values, warm_start
+from tests.bench import ai, exact_strength, learning_speed, live_load, romgon, stored, values, warm_start
 from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "api-run": stored.api_run,
     "storing-boxes": stored.storing_boxes,
     "live-move": stored.live_move,
+    "live-load": live_load.live_load,
     "match-page": stored.match_page,
     "page-of-boxes": stored.page_of_boxes,
     "romgon-engine": romgon.engine,

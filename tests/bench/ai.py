@@ -2,59 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
-import tempfile
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from tests.bench.figures import Figure
+from tests.bench.live_site import running_site
 from tests.bench.stored import live_moves
 
 N_CONNECTIONS = 8
 SECONDS = 10.0
 N_MATCHES = 40
-
-
-@contextlib.contextmanager
-def running_site() -> Iterator[int]:
-    """The port of a whole site with its worker and scheduler, in a directory of its own."""
-    from menace_site import processes
-
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port = chosen.getsockname()[1]
-    var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
-    many = dict.fromkeys(("THROTTLE_AI", "THROTTLE_ANON", "THROTTLE_PAGE"), "10000000/min")
-    env = {**os.environ, **many, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
-    with (var / "supervisor.log").open("wb") as log:
-        site = processes.spawn(
-            [sys.executable, "-m", "menace_site.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
-        )
-        try:
-            answers = processes.wait_until(lambda: _answers(port), timeout_s=120)
-            assert answers, (var / "supervisor.log").read_text()
-            yield port
-        finally:
-            processes.stop({site: signal.SIGTERM}, timeout_s=20)
-            shutil.rmtree(var, ignore_errors=True)
-
-
-def _answers(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://localhost:{port}/api/health"):  # our own server
-            return True
-    except OSError:
-        return False
 
 
 def _ask(port: int, question: dict[str, Any], seconds: float, rate: float = 0) -> subprocess.Popen[bytes]:
@@ -83,7 +44,9 @@ def advice_and_live_moves() -> Iterator[Figure]:
     from learning.api.ai_schema import START_BOARD
 
     question = {"board": START_BOARD, "playerColor": "black", "flipModeEnabled": True, "difficulty": "hard"}
-    with running_site() as port:
+    many = dict.fromkeys(("THROTTLE_AI", "THROTTLE_ANON", "THROTTLE_PAGE"), "10000000/min")
+    with running_site(**many) as site:
+        port = site.port
         _figures(_ask(port, question, 3.0), 3.0)  # both web processes have their kernels loaded
         rate, median, slow = _figures(_ask(port, question, SECONDS), SECONDS)
         yield Figure(

@@ -1,0 +1,478 @@
+"""People who play at once: each opens a room, thinks, plays something that is allowed, and plays again.
+
+A process of its own, so that client and server do not wait for each other's interpreter lock:
+``python -m tests.bench.live_client < CASE``, with the fields of :class:`Case` as JSON. It says ``begin`` and ``end``
+when the measured time begins and ends, then what it found, as JSON: :meth:`Crowd.found`.
+
+Sockets are read and written by hand, compressed as browsers ask for it: a move costs the client a tenth of a
+millisecond. Every move has to be answered once, by a state in which it is the last of its player. A socket that breaks
+is opened again, and the state it joins with tells whether the move had been stored. Whatever else happens is a fault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import resource
+import struct
+import sys
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+N_OPENERS = 8
+ORIGIN = "Origin: http://localhost\r\n"
+AGAIN_S = 1.0
+"""How long somebody waits who is refused without being told for how long, or whose socket broke."""
+DRAIN_S = 60.0
+"""A move that is not answered for so long after the end is lost."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is played, by how many, for how long."""
+
+    port: int
+    n_matches: int
+    body: dict[str, Any]
+    """What a room is opened with."""
+    think_s: float
+    """On average; between half and one and a half of it."""
+    seconds: float
+    """How long is measured, after everybody has begun."""
+    host: str = "127.0.0.1"
+    as_program: bool = False
+    """With the token of their seat, which costs no session to be read for each move; else as guests in a browser."""
+    resign: bool = False
+    """Instead: everybody plays one move, waits for the others and resigns at the same moment as they do."""
+    watched: int = 0
+    """The machine whose page is open."""
+    n_watchers: int = 0
+
+
+class Socket(asyncio.Protocol):
+    """A WebSocket that is read and written by hand, without masking: the mask is zero."""
+
+    def __init__(self, crowd: Crowd, url: str, headers: str) -> None:
+        self.crowd, self.url, self.headers = crowd, url, headers
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.buffer = bytearray()
+        self.is_open = False
+        self.inflate = zlib.decompressobj(-15)
+        transport.write(
+            f"GET {self.url} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{self.headers}"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n".encode()
+        )
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        if not self.is_open:
+            end = self.buffer.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            if not self.buffer.startswith(b"HTTP/1.1 101"):
+                self.refused(bytes(self.buffer[:end]).decode())
+                self.transport.close()
+                return
+            del self.buffer[: end + 4]
+            self.is_open = True
+        while (whole := self._frame()) is not None:
+            first, payload = whole
+            opcode = first & 15
+            if opcode == 9:
+                self._write(0x8A, payload)
+            elif opcode == 8:
+                self.transport.close()
+            elif opcode == 1:
+                if first & 0x40:
+                    payload = self.inflate.decompress(payload + b"\x00\x00\xff\xff")
+                frame = json.loads(payload)
+                self.told(frame["type"], frame["data"])
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        """The first byte of the next frame and what it holds, ``None`` while it is not whole; a server never masks."""
+        buffer = self.buffer
+        if len(buffer) < 2:
+            return None
+        size, start = buffer[1], 2
+        if size >= 126:
+            start = 4 if size == 126 else 10
+            if len(buffer) < start:
+                return None
+            size = int.from_bytes(buffer[2:start], "big")
+        if len(buffer) < start + size:
+            return None
+        frame = buffer[0], bytes(buffer[start : start + size])
+        del buffer[: start + size]
+        return frame
+
+    def say(self, kind: str, data: dict[str, Any]) -> None:
+        """Send a frame."""
+        self._write(0x81, json.dumps({"type": kind, "data": data}).encode())
+
+    def _write(self, first: int, payload: bytes) -> None:
+        size = len(payload)
+        head = struct.pack("!BB", first, 0x80 | size) if size < 126 else struct.pack("!BBH", first, 0xFE, size)
+        self.transport.write(head + b"\0\0\0\0" + payload)
+
+    def told(self, kind: str, data: Any) -> None:
+        """Something has come."""
+
+    def refused(self, head: str) -> None:
+        """The server would not open it."""
+
+
+class Watcher(Socket):
+    """Somebody with a machine's page open: when frames came."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        super().__init__(crowd, f"/api/machines/{crowd.case.watched}/ws", ORIGIN)
+        self.came: list[float] = []
+        self.n_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.n_bytes += len(data)
+        super().data_received(data)
+
+    def told(self, kind: str, data: Any) -> None:
+        if kind != "joined":
+            self.came.append(time.perf_counter())
+
+
+class Player(Socket):
+    """One of them, in a room of their own."""
+
+    def __init__(self, crowd: Crowd, code: str, token: str, session: str) -> None:
+        if crowd.case.as_program:
+            super().__init__(crowd, f"/api/rooms/{code}/ws?seat_token={token}", "")
+        else:
+            super().__init__(crowd, f"/api/rooms/{code}/ws", f"{ORIGIN}Cookie: sessionid={session}\r\n")
+        self.code = code
+        self.role = crowd.case.body.get("side", "X")
+        self.matches: dict[int, list[str]] = {}
+        """The moves of theirs that have been answered, by the number of the match."""
+        self.finished: set[int] = set()
+        self.state: dict[str, Any] = {}
+        self.asked: tuple[str, dict[str, Any]] | None = None
+        """What they wait for the answer to."""
+        self.sent_at = 0.0
+        self.timer: asyncio.TimerHandle | None = None
+
+    # What comes
+
+    def told(self, kind: str, data: Any) -> None:
+        if kind == "state":
+            self._state(data)
+        elif kind == "joined":
+            self._joined(data["state"])
+        elif kind == "error":
+            self._error(data)
+
+    def _joined(self, state: dict[str, Any]) -> None:
+        """The first time, or after a break: then what was asked for has been done, or is asked for again."""
+        is_first, self.state = not self.state, state
+        if is_first:
+            self._keep(state)
+            self.crowd.joined(self)
+        elif self.asked is not None:
+            if self._is_answer(state):
+                self.asked = None
+                self._keep(state)
+                self._next()
+            else:
+                self._send(*self.asked)
+
+    def _is_answer(self, state: dict[str, Any]) -> bool:
+        """Whether a state shows what was asked for as done: once, and nothing else of ours."""
+        assert self.asked is not None
+        kind, data = self.asked
+        if kind == "reset":
+            return bool(state["number"] == self.number + 1)
+        if state["number"] != self.number:
+            return False
+        if kind == "resign":
+            return bool(state["status"] == "finished")
+        own = [ply["move"] for ply in state["moves"] if ply["role"] == self.role]
+        is_over = state["status"] == "finished"
+        return own == [*self.matches[self.number], data["move"]] and state["ply"] - data["ply"] in {2 - is_over, 2}
+
+    def _state(self, state: dict[str, Any]) -> None:
+        now = time.perf_counter()
+        if self.asked is None:
+            self.crowd.fault(self, f"state {state['version']} that nobody asked for")
+        elif not self._is_answer(state):
+            self.crowd.fault(self, f"{self.asked} was answered by {state['number']}.{state['ply']} {state['moves']}")
+        else:
+            if self.asked[0] == "move":
+                self.crowd.answered(self.sent_at, now)
+            self.asked, self.state = None, state
+            self._keep(state)
+            self._next()
+
+    def _keep(self, state: dict[str, Any]) -> None:
+        """Note what is certain now."""
+        self.state, self.number = state, state["number"]
+        self.matches[self.number] = [ply["move"] for ply in state["moves"] if ply["role"] == self.role]
+        if state["status"] == "finished" and self.number not in self.finished:
+            self.finished.add(self.number)
+            self.crowd.finished(time.perf_counter())
+
+    def _error(self, data: dict[str, Any]) -> None:
+        """Refused: asked for again after a while, unless it may not happen at all."""
+        self.crowd.errors[data["code"]] += 1
+        if data["code"] in {"busy", "unavailable", "too_many_frames"} and self.asked is not None:
+            again_s = data.get("retry_after", AGAIN_S)
+            self.crowd.refused_ms.append(1000 * (time.perf_counter() - self.sent_at))
+            self.timer = self.crowd.loop.call_later(again_s, self._send, *self.asked)
+        else:
+            self.crowd.fault(self, f"{self.asked} was refused: {data}")
+
+    # What goes
+
+    def begin(self) -> None:
+        """Begin after a while, so that not everybody moves at once."""
+        self._after(random.random() * self.crowd.case.think_s, self.act)
+
+    def _next(self) -> None:
+        if self.crowd.case.resign:
+            self.crowd.stands(self)
+            return
+        think_s = self.crowd.case.think_s * (0.5 + random.random())
+        self.crowd.thinks(think_s)
+        self._after(think_s, self.act)
+
+    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+        if self.crowd.is_over:
+            return
+        if seconds:
+            self.timer = self.crowd.loop.call_later(seconds, call)
+        else:
+            self.crowd.loop.call_soon(call)
+
+    def act(self) -> None:
+        """Move, or begin the next match."""
+        if self.crowd.is_over or self.asked is not None:
+            return
+        if self.state["status"] == "finished":
+            self._send("reset", {})
+        else:
+            self._send("move", {"move": random.choice(self.state["legal_moves"]), "ply": self.state["ply"]})
+
+    def resign(self) -> None:
+        """Give the match up."""
+        self._send("resign", {})
+
+    def _send(self, kind: str, data: dict[str, Any]) -> None:
+        self.asked, self.sent_at = (kind, data), time.perf_counter()
+        if self.is_open:  # else it is asked for again when the socket is
+            self.say(kind, data)
+
+    def refused(self, head: str) -> None:
+        self.crowd.errors[f"socket: {head.splitlines()[0]}"] += 1
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_open = False
+        if not self.crowd.is_closing:
+            self.crowd.errors["socket broke"] += 1
+            if self.timer is not None and self.asked is not None:
+                self.timer.cancel()
+            self.crowd.loop.call_later(AGAIN_S * (0.5 + random.random()), self.crowd.connect_soon, self)
+
+
+class Crowd:
+    """Everybody, and what happened to them."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.loop = asyncio.get_running_loop()
+        self.players: list[Player] = []
+        self.watchers: list[Watcher] = []
+        self.latencies: list[tuple[float, float]] = []
+        """When each move was sent, and how many milliseconds later it was answered."""
+        self.refused_ms: list[float] = []
+        self.thoughts: list[tuple[float, float]] = []
+        self.ends: list[float] = []
+        """When each match ended."""
+        self.errors: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.is_over = self.is_closing = False
+        self.n_joined = 0
+        self.all_joined, self.all_stand = asyncio.Event(), asyncio.Event()
+        self.standing: set[Player] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.rates: list[float] = []
+
+    # What players tell
+
+    def fault(self, player: Player, what: str) -> None:
+        self.faults.append(f"{player.code}: {what}")
+
+    def joined(self, player: Player) -> None:
+        self.n_joined += 1
+        if self.n_joined == len(self.players):
+            self.all_joined.set()
+
+    def answered(self, sent_at: float, now: float) -> None:
+        self.latencies.append((sent_at, 1000 * (now - sent_at)))
+
+    def thinks(self, seconds: float) -> None:
+        self.thoughts.append((time.perf_counter(), seconds))
+
+    def finished(self, now: float) -> None:
+        self.ends.append(now)
+
+    def stands(self, player: Player) -> None:
+        """Somebody has what they asked for, and waits for the others."""
+        self.standing.add(player)
+        if len(self.standing) == len(self.players):
+            self.all_stand.set()
+
+    # The course of it
+
+    def connect_soon(self, player: Player) -> None:
+        task = self.loop.create_task(self._connect(player))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _connect(self, socket: Socket) -> None:
+        try:
+            await self.loop.create_connection(lambda: socket, self.case.host, self.case.port)
+        except OSError as error:
+            self.errors[f"no connection: {type(error).__name__}"] += 1
+            if isinstance(socket, Player) and not self.is_closing:
+                self.loop.call_later(AGAIN_S, self.connect_soon, socket)
+
+    async def play(self) -> None:
+        """Open the rooms, begin, measure, wait for the last answers."""
+        case, todo = self.case, list(range(self.case.n_matches))
+        await asyncio.gather(*(self._open_rooms(todo) for _ in range(N_OPENERS)))
+        for player in self.players:
+            await self._connect(player)
+        await self.all_joined.wait()
+        self.watchers = [Watcher(self) for _ in range(case.n_watchers)]
+        for watcher in self.watchers:
+            await self._connect(watcher)
+        if case.resign:
+            await self._resign_at_once()
+            return
+        for player in self.players:
+            player.begin()
+        await asyncio.sleep(max(1.0, 2 * case.think_s))
+        self._begin()
+        await asyncio.sleep(case.seconds)
+        self._end()
+        drained = time.perf_counter() + DRAIN_S
+        while any(player.asked for player in self.players) and time.perf_counter() < drained:
+            await asyncio.sleep(0.05)
+        self.is_closing = True
+
+    def _begin(self) -> None:
+        self.begin_at, self.cpu_s = time.perf_counter(), _cpu_s()
+        print("begin", flush=True)  # noqa: T201
+
+    def _end(self) -> None:
+        self.is_over, self.end_at, self.cpu_s = True, time.perf_counter(), _cpu_s() - self.cpu_s
+        print("end", flush=True)  # noqa: T201
+
+    async def _resign_at_once(self) -> None:
+        """As often as fits into the time: all move, all resign; how many a second are stored while they do."""
+        self._begin()
+        while not self.rates or time.perf_counter() < self.begin_at + self.case.seconds:
+            await self._all(Player.act)
+            begin = time.perf_counter()
+            await self._all(Player.resign)
+            self.rates.append(len(self.players) / (time.perf_counter() - begin))
+            await self._all(Player.act)
+        self._end()
+        self.is_closing = True
+
+    async def _all(self, act: Callable[[Player], None]) -> None:
+        self.standing.clear()
+        self.all_stand.clear()
+        for player in self.players:
+            act(player)
+        await self.all_stand.wait()
+
+    async def _open_rooms(self, todo: list[int]) -> None:
+        """Open rooms one after the other over one connection, until there are enough."""
+        case, body = self.case, json.dumps(self.case.body).encode()
+        head = "POST /api/rooms HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+        reader, writer = await asyncio.open_connection(case.host, case.port)
+        while todo:
+            todo.pop()
+            writer.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
+            answer = (await reader.readuntil(b"\r\n\r\n")).decode()
+            length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
+            room = json.loads(await reader.readexactly(length))
+            assert answer.startswith("HTTP/1.1 201"), room
+            session = re.findall(r"sessionid=(\w+)", answer)[0]
+            self.players.append(Player(self, room["code"], room["seat_token"], session))
+        writer.close()
+
+    # What was found
+
+    def found(self) -> dict[str, Any]:
+        """What happened, as JSON takes it.
+
+        ``milliseconds`` of every move sent in the measured time; ``ideal``, how many moves a second the thinking alone
+        would allow; ``frames``, for each watcher how many came in the fullest second, and ``watched_bytes``; ``rooms``,
+        by code the numbers of the matches that ended and the moves of each match that were answered.
+        """
+        inside = [ms for sent_at, ms in self.latencies if self.begin_at <= sent_at < self.end_at]
+        thought = sum(seconds for at, seconds in self.thoughts if self.begin_at <= at < self.end_at)
+        seconds = self.end_at - self.begin_at
+        lost = [player.code for player in self.players if player.asked]
+        return {
+            "seconds": seconds,
+            "milliseconds": inside,
+            "ideal": len(self.players) * len(inside) / thought if thought else None,
+            "n_answered": len(self.latencies),
+            "n_ended": sum(self.begin_at <= at < self.end_at for at in self.ends),
+            "rates": self.rates,
+            "refused_ms": self.refused_ms,
+            "cpu_s": self.cpu_s,
+            "errors": self.errors,
+            "faults": [*self.faults, *(f"{code}: a move was never answered" for code in lost)],
+            "frames": [_fullest_second(watcher.came) for watcher in self.watchers],
+            "watched_bytes": [watcher.n_bytes for watcher in self.watchers],
+            "rooms": {player.code: [sorted(player.finished), player.matches] for player in self.players},
+        }
+
+
+def _fullest_second(came: list[float]) -> int:
+    """How many came within one second at most, less one: from the first to the last of them is a second too."""
+    most = start = 0
+    for place, at in enumerate(came):
+        while at - came[start] > 1:
+            start += 1
+        most = max(most, place - start)
+    return most
+
+
+def _cpu_s() -> float:
+    """Seconds of processor time of this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+async def _main() -> None:
+    crowd = Crowd(Case(**json.load(sys.stdin)))
+    await crowd.play()
+    json.dump(crowd.found(), sys.stdout)
+
+
+if __name__ == "__main__":
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(_main())
+    else:
+        uvloop.run(_main())

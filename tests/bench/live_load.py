@@ -1,0 +1,364 @@
+"""Live play by many at once: the site as ``make run`` serves it, all players in one process beside it.
+
+``python -m tests.bench live-load`` prints every figure; one case by itself, with all that was seen of it:
+
+    python -m tests.bench.live_load --matches 300 --opponent menace --think 3 --seconds 30 --watchers 5
+
+What the database holds afterwards is compared with what the players were told: every move once and in its order, every
+match that ended once in the totals and in the ledger of the machine, and every bead with its cause.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from games.rules.base import Side
+from tests.bench.figures import Figure, spread
+from tests.bench.live_client import Case
+from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, running_site, statements
+
+MANY = "100000000"
+UNBOUNDED = {
+    **dict.fromkeys(("THROTTLE_ANON", "THROTTLE_PAGE", "THROTTLE_SOCKET", "THROTTLE_TRAINING"), f"{MANY}/min"),
+    **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), MANY),
+}
+"""A thousand people behind one address is what no site allows."""
+OPPONENTS: dict[str, dict[str, Any]] = {
+    "menace": {"opponent": "menace", "side": "X"},
+    "fresh": {"opponent": "menace", "side": "X", "fresh": True},
+    "random": {"opponent": "random", "side": "X"},
+}
+HOUSE_MACHINE = "menace-second"
+"""Whom they play against who play the house's MENACE with X."""
+NOISES = ("training", "tournament")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the players found and what it cost."""
+
+    found: dict[str, Any]
+    sample: Sample
+    statements: dict[str, tuple[int, float]]
+    wrong: list[str]
+
+    @property
+    def n_moves(self) -> int:
+        """Moves sent in the measured time."""
+        return len(self.found["milliseconds"])
+
+    @property
+    def rate(self) -> float:
+        """Moves a second."""
+        return self.n_moves / float(self.found["seconds"])
+
+    @property
+    def percentiles(self) -> tuple[float, float, float]:
+        """The median, the 95th and the 99th percentile in milliseconds."""
+        cuts = statistics.quantiles(self.found["milliseconds"], n=100)
+        return cuts[49], cuts[94], cuts[98]
+
+    @property
+    def server_cpu_ms(self) -> float:
+        """Milliseconds of processor time of a move, of all processes that have to do with it."""
+        return 1000 * self.each(sum(self.sample.cpu_s.get(name, 0.0) for name in ("web", "postgres", "valkey")))
+
+    def each(self, amount: float) -> float:
+        """How much comes to a move of what was seen in the sample, which begins a second later than the players do."""
+        return amount / self.sample.seconds / self.rate
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no move was lost or doubled, by the players and by the database."""
+        return not self.found["faults"] and not self.wrong
+
+
+def play(site: Site, case: Case, *, log_statements: bool = False) -> Result:
+    """Let everybody play, then compare what they were told with what is stored."""
+    watch, before = Watch(site), _totals()
+    site.log_statements(log_statements)
+    client = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.live_client"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert client.stdin is not None
+    assert client.stdout is not None
+    json.dump(asdict(case), client.stdin)
+    client.stdin.close()
+    assert client.stdout.readline() == "begin\n"
+    watch.begin()
+    logged_from = site.log.stat().st_size
+    assert client.stdout.readline() == "end\n"
+    with site.log.open() as log:
+        log.seek(logged_from)
+        text = log.read() if log_statements else ""
+    sample = watch.end()
+    found = json.load(client.stdout)
+    assert client.wait() == 0
+    site.log_statements(False)
+    watch.close()
+    return Result(found, sample, statements(text), wrong_rows(found["rooms"], before))
+
+
+def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> list[str]:
+    """What the database holds otherwise than the players of these rooms were told, in words."""
+    from django.core.management import CommandError, call_command
+
+    from games.models import MatchStatus, Ply, Room
+
+    moves: dict[tuple[str, int], list[str]] = {}
+    mine = Ply.objects.filter(match__room__code__in=rooms, match__seats__token_sha256__gt="")
+    rows = mine.extra(where=["games_seat.side = games_ply.side"]).order_by("match_id", "number")
+    for code, number, move in rows.values_list("match__room__code", "match__number", "move"):
+        moves.setdefault((code, number), []).append(move)
+    stored = Room.objects.filter(code__in=rooms).values_list("code", "matches__number", "matches__status")
+    ended = {(code, number) for code, number, status in stored if status == MatchStatus.FINISHED}
+    wrong = []
+    for code, (finished, told) in rooms.items():
+        for number, own in told.items():
+            if own != moves.pop((code, int(number)), []):
+                wrong.append(f"{code}.{number}: the moves are not those that were answered")
+        if {(code, number) for number in finished} != {one for one in ended if one[0] == code}:
+            wrong.append(f"{code}: other matches have ended than was told")
+    wrong += [f"{code}.{number}: moves of a match that nobody was told of" for code, number in moves]
+    try:
+        call_command("audit", stdout=io.StringIO())
+    except CommandError as error:
+        wrong.append(str(error))
+    return wrong + _miscounted(before)
+
+
+def _totals() -> dict[int, tuple[int, int]]:
+    """The games of every machine, and its lessons that are a match's."""
+    from django.db.models import Count, Q
+
+    from learning.models import LessonKind, Machine
+
+    of_matches = Count("lessons", filter=Q(lessons__kind=LessonKind.MATCH))
+    rows = Machine.objects.annotate(of_matches=of_matches).values_list("pk", "n_games", "of_matches")
+    return {pk: (n_games, n_lessons) for pk, n_games, n_lessons in rows}
+
+
+def _miscounted(before: dict[int, tuple[int, int]]) -> list[str]:
+    """Machines that have not one lesson and one game for each match that ended since with them."""
+    from django.db.models import Count, Q
+
+    from games.models import MatchStatus
+    from learning.models import LessonKind, Machine, MachineSeat, TrainingRun
+
+    trained = set(TrainingRun.objects.filter(finished_at__isnull=True).values_list("machine_id", flat=True))
+    over = Q(seat__match__status=MatchStatus.FINISHED)
+    ended = dict(MachineSeat.objects.filter(over).values_list("machine_id").annotate(Count("pk")))
+    taught = Count("lessons", filter=Q(lessons__kind=LessonKind.MATCH))
+    wrong = []
+    for machine in Machine.objects.annotate(taught=taught).exclude(pk__in=trained):
+        n_games, n_lessons = before.get(machine.pk, (0, 0))
+        if machine.taught != ended.get(machine.pk, 0) or machine.n_games - n_games != machine.taught - n_lessons:
+            wrong.append(f"{machine.slug} has {machine.taught} lessons of {ended.get(machine.pk, 0)} matches")
+        if machine.lessons.count() != machine.n_lessons:
+            wrong.append(f"{machine.slug} has {machine.lessons.count()} entries in its ledger, not {machine.n_lessons}")
+    return wrong
+
+
+def make_noise(noises: Sequence[str]) -> None:
+    """Start what the workers are busy with meanwhile: a run of a billion games, a tournament that lasts."""
+    from django.contrib.auth import get_user_model
+
+    from learning.models import Machine
+    from learning.services.machines import machine_create
+    from learning.services.runs import Stage, training_run_start
+    from learning.services.tournaments import tournament_start
+
+    house = Machine.objects.get(slug=HOUSE_MACHINE)
+    if "training" in noises:
+        pupil = machine_create(game=house.game, side=house.side, name="In training", preset=house.preset)
+        training_run_start(machine=pupil.slug, stages=[Stage("random", 1_000_000_000)], seed=1)
+    if "tournament" in noises:
+        rivals = Machine.objects.filter(game=house.game).exclude(side=None)
+        owner = get_user_model().objects.create_user("bench", is_staff=True)
+        tournament_start(user=owner, entries=[str(one.pk) for one in rivals], games=1_000_000)
+
+
+# What is printed
+
+
+def case_of(site: Site, options: argparse.Namespace) -> Case:
+    """The case that was asked for on the command line."""
+    from learning.models import Machine
+
+    return Case(
+        port=site.port,
+        n_matches=options.matches,
+        body={"game": "noughts-and-crosses", **OPPONENTS[options.opponent]},
+        think_s=options.think,
+        seconds=options.seconds,
+        as_program=options.programs,
+        resign=options.resign,
+        watched=Machine.objects.get(slug=HOUSE_MACHINE).pk,
+        n_watchers=options.watchers,
+    )
+
+
+def report(result: Result) -> Iterator[str]:
+    """All that was seen of a case, in lines."""
+    found, sample = result.found, result.sample
+    median, slow, slowest = result.percentiles
+    ideal = f" of {found['ideal']:.1f} that the thinking allows" if found["ideal"] else ""
+    yield f"moves/s            {result.rate:.1f}{ideal}; {result.n_moves} moves, {found['n_ended']} matches ended"
+    yield f"milliseconds       median {median:.1f}, 95 % {slow:.1f}, 99 % {slowest:.1f}"
+    for rate in found["rates"]:
+        yield f"lessons/s          {rate:.0f} where all resign at once"
+    each = ", ".join(f"{name} {1000 * result.each(s):.2f}" for name, s in sorted(sample.cpu_s.items()) if s)
+    yield f"processor ms/move  {each}; of servers {result.server_cpu_ms:.2f}"
+    in_ms = [1000 * mean / result.rate for mean in (sample.writing, sample.idle_writing, sample.waiting, sample.busy)]
+    yield f"locks held         {in_ms[0]:.1f} ms/move, {in_ms[1]:.1f} of it idle; waited for {in_ms[2]:.1f} ms/move"
+    yield f"in statements      {in_ms[3]:.1f} ms/move; {sample.most_connections} connections at most"
+    yield f"transactions/move  {result.each(sample.n_transactions):.2f} ({sample.n_rolled_back} rolled back)"
+    if result.statements:
+        yield from _statement_lines(result)
+    if found["frames"]:
+        yield f"frames/s watching  {max(found['frames'])} at most, {max(found['watched_bytes'])} bytes in all"
+    yield f"refusals, breaks   {found['errors'] or 'none'}"
+    if found["refused_ms"]:
+        yield f"refused within     {max(found['refused_ms']):.0f} ms at most"
+    yield f"lost or doubled    {[*found['faults'], *result.wrong][:10] or 'nothing'}"
+
+
+def _statement_lines(result: Result) -> Iterator[str]:
+    """Statements of a move, by kind, in order of the time they took."""
+    kinds = result.statements
+    n_all, took = (sum(column) for column in zip(*kinds.values(), strict=True))
+    own = sum(count for kind, (count, _) in kinds.items() if kind not in OF_TRANSACTIONS)
+    yield f"statements/move    {result.each(own):.2f}, and {result.each(n_all - own):.2f} that begin or end something;"
+    yield f"                   {result.each(took):.2f} ms in them"
+    for kind, (count, took) in sorted(kinds.items(), key=lambda one: -one[1][1])[:40]:
+        if result.each(count) >= 0.01:
+            yield f"    {result.each(count):6.2f} {result.each(took):7.3f} ms  {kind}"
+
+
+def set_up_here(site: Site) -> None:
+    """Set Django up in this process, on the site's database; wait until its workers are idle."""
+    os.environ.update(BEADBOX_VAR=str(site.var), BEADBOX_LOCAL="1", DJANGO_SETTINGS_MODULE="menace_site.settings")
+    import django
+
+    django.setup()
+    from learning.models import ExperimentRun
+    from menace_site import processes
+    from menace_site.celery import app
+
+    ready = processes.wait_until(lambda: len(app.control.ping(timeout=0.5)) == 2, timeout_s=60)
+    assert ready, "the workers do not answer"
+    # What a new site works out first.
+    assert processes.wait_until(lambda: not ExperimentRun.objects.filter(finished_at=None).exists(), timeout_s=600)
+
+
+def _options(words: list[str]) -> argparse.Namespace:
+    """The case of a command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_load", description=__doc__)
+    parser.add_argument("--matches", type=int, default=300)
+    parser.add_argument("--opponent", choices=OPPONENTS, default="menace")
+    parser.add_argument("--think", type=float, default=3.0, help="seconds, on average")
+    parser.add_argument("--seconds", type=float, default=30.0, help="how long is measured")
+    parser.add_argument("--watchers", type=int, default=0, help="pages open on the house's MENACE")
+    parser.add_argument("--programs", action="store_true", help="players show their seat's token, and have no session")
+    parser.add_argument("--resign", action="store_true", help="all end their match at the same moment, again and again")
+    parser.add_argument("--noise", default="", help=f"what the workers do meanwhile: {','.join(NOISES)}")
+    parser.add_argument("--statements", action="store_true", help="log every statement, which slows everything down")
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> int:
+    """Play one case and print all of it; 1 where a move was lost or doubled."""
+    options = _options(words)
+    with running_site(**UNBOUNDED) as site:
+        set_up_here(site)
+        make_noise(options.noise.split(","))
+        result = play(site, case_of(site, options), log_statements=options.statements)
+    sys.stdout.write("".join(f"{line}\n" for line in report(result)))
+    return int(not result.is_whole)
+
+
+def live_load() -> Iterator[Figure]:
+    """Every figure of live play, on two cores with the client beside it."""
+    with running_site(**UNBOUNDED) as site:
+        set_up_here(site)
+        yield _fresh_rooms()
+        result = _played(site, matches=1, think=0.15)
+        yield _figure("one match alone", result, "median <= 8 ms", result.percentiles[0] <= 8)
+        for opponent in OPPONENTS:
+            result = _played(site, matches=300, opponent=opponent)
+            yield _figure(f"300 matches against {opponent}", result, "95 % < 30 ms", result.percentiles[1] < 30)
+            result = _played(site, matches=100, opponent=opponent, think=0)
+            yield _figure(f"100 against {opponent} who do not think", result, ">= 300 moves/s", result.rate >= 300)
+            result = _played(site, matches=1000, opponent=opponent, watchers=3)
+            is_good = result.rate >= 0.95 * result.found["ideal"] and result.percentiles[1] < 100
+            yield _figure(f"1,000 matches against {opponent}", result, "95 % of the thinking's, 95 % < 100 ms", is_good)
+            yield from _costs(opponent, result)
+        rates = _played(site, matches=1000, resign=True).found["rates"]
+        yield Figure("lessons of one machine", f"{spread(rates, '{:.0f}')} a second", ">= 600", max(rates) >= 600)
+        make_noise(NOISES)
+        result = _played(site, matches=300)
+        name = "300 matches beside a run and a tournament"
+        yield _figure(name, result, "95 % < 100 ms", result.percentiles[1] < 100)
+
+
+def _played(site: Site, **words: Any) -> Result:
+    """A case as on the command line, by the options that differ."""
+    options = _options([])
+    vars(options).update(words)
+    result = play(site, case_of(site, options))
+    sys.stderr.write("".join(f"  {line}\n" for line in [str(words), *report(result)]))
+    return result
+
+
+def _figure(name: str, result: Result, target: str, is_good: bool) -> Figure:
+    median, slow, slowest = result.percentiles
+    ideal = f" of {result.found['ideal']:.0f}" if result.found["ideal"] else ""
+    measured = f"{result.rate:.0f}{ideal} moves/s; {median:.1f}, {slow:.1f}, {slowest:.1f} ms"
+    if not result.is_whole:
+        measured += f"; WRONG: {len(result.found['faults'])} by the players, {len(result.wrong)} by the database"
+    return Figure(name, measured, f"{target}, none lost", is_good and result.is_whole)
+
+
+def _costs(opponent: str, result: Result) -> Iterator[Figure]:
+    """What a thousand matches cost the servers and those who watch."""
+    cpu_ms, connections = result.server_cpu_ms, result.sample.most_connections
+    yield Figure(f"  processor time of a move against {opponent}", f"{cpu_ms:.1f} ms", "<= 5 ms", cpu_ms <= 5)
+    yield Figure("  connections to PostgreSQL", f"{connections} at most", "<= 20", connections <= 20)
+    if opponent == "menace":
+        frames = max(result.found["frames"])
+        yield Figure("  frames to a page of the house's MENACE", f"{frames} a second at most", "<= 4", 0 < frames <= 4)
+
+
+def _fresh_rooms() -> Figure:
+    """What a thousand rooms with a copy of MENACE take in the tables of what machines know, before anybody moves."""
+    from django.db import connection
+
+    from games.services import Person, room_create
+
+    def megabytes() -> float:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relname ~ '^learning_'"
+            )
+            return float(cursor.fetchone()[0]) / 1e6
+
+    before = megabytes()
+    for _ in range(1000):
+        room_create(
+            person=Person(token="x"), game="noughts-and-crosses", opponent="menace", side=Side.FIRST, fresh=True
+        )
+    grown = megabytes() - before
+    return Figure("1,000 fresh rooms", f"{grown:.1f} MB", "<= 2 MB", grown <= 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,238 @@
+"""The whole site as ``make run`` serves it, in a directory of its own, and what it costs while somebody uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# One for all sites that are started here: compiling takes half a minute.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
+
+SAMPLE_EVERY_S = 0.05
+CLOCK_HZ = os.sysconf("SC_CLK_TCK")
+GROUPS = {
+    "postgres": "postgres",
+    "valkey-server": "valkey",
+    "redis-server": "valkey",
+    "uvicorn": "web",
+    "celery": "workers",
+    "live_client": "client",
+    "caddy": "proxy",
+}
+"""What a process is, by a word of its command line; else it is what its parent is."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where it is."""
+
+    port: int
+    var: Path
+
+    @property
+    def database(self) -> str:
+        """How libpq finds its database."""
+        from menace_site import servers
+
+        return f"host={servers.socket_dir(self.var)} user=app dbname=app"
+
+    def log_statements(self, is_on: bool) -> None:
+        """Write every statement and how long it took to the server's log, or do not."""
+        import psycopg
+
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            connection.execute(f"ALTER SYSTEM SET log_min_duration_statement = {0 if is_on else -1}")
+            connection.execute("SELECT pg_reload_conf()")
+
+    @property
+    def log(self) -> Path:
+        """The log of the private PostgreSQL."""
+        return self.var / "log" / "postgres.log"
+
+
+@contextlib.contextmanager
+def running_site(**settings: str) -> Iterator[Site]:
+    """A whole site with its worker and scheduler; ``settings`` are variables of its environment."""
+    from menace_site import processes
+
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port = chosen.getsockname()[1]
+    var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
+    env = {**os.environ, **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
+    with (var / "supervisor.log").open("wb") as log:
+        site = processes.spawn(
+            [sys.executable, "-m", "menace_site.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
+        )
+        try:
+            answers = processes.wait_until(lambda: _answers(port), timeout_s=180)
+            assert answers, (var / "supervisor.log").read_text()
+            yield Site(port, var)
+        finally:
+            processes.stop({site: signal.SIGTERM}, timeout_s=20)
+            shutil.rmtree(var, ignore_errors=True)
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://localhost:{port}/api/health"):  # our own server
+            return True
+    except OSError:
+        return False
+
+
+# What it costs
+
+
+def cpu_seconds() -> Counter[str]:
+    """Seconds of processor time so far of each of the groups, of our descendants and what they have waited for."""
+    parents, words, ticks = dict[int, int](), dict[int, str](), dict[int, int]()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                pid = int(entry.name)
+                words[pid] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                parents[pid], ticks[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+    spent: Counter[str] = Counter()
+    for pid in words:
+        lineage = list(_lineage(pid, parents))
+        if os.getpid() in lineage[1:]:
+            known = (GROUPS[word] for one in lineage for word in GROUPS if word in words[one])
+            spent[next(known, "supervisor")] += ticks[pid] / CLOCK_HZ
+    return spent
+
+
+def _lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
+    """A process, its parent, and so on."""
+    while pid in parents:
+        yield pid
+        pid = parents[pid]
+
+
+@dataclass
+class Sample:
+    """What PostgreSQL did between :meth:`Watch.begin` and :meth:`Watch.end`; sessions are means over the samples."""
+
+    seconds: float = 0.0
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    n_transactions: int = 0
+    """Committed or rolled back."""
+    n_rolled_back: int = 0
+    writing: float = 0.0
+    """Sessions that have written or locked rows, and hold those locks."""
+    idle_writing: float = 0.0
+    """Of these, who do nothing in the database meanwhile: Python works, or waits for a turn to."""
+    waiting: float = 0.0
+    """Sessions that wait for a lock."""
+    busy: float = 0.0
+    """Sessions in which a statement is under way."""
+    most_connections: int = 0
+
+
+class Watch:
+    """Looks at the database every twentieth of a second while something is measured."""
+
+    QUERY = """
+        SELECT /* watch */ count(*),
+               count(*) FILTER (WHERE backend_xid IS NOT NULL),
+               count(*) FILTER (WHERE backend_xid IS NOT NULL AND state = 'idle in transaction'),
+               count(*) FILTER (WHERE wait_event_type = 'Lock'),
+               count(*) FILTER (WHERE state = 'active')
+        FROM pg_stat_activity
+        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+    """
+    COUNTED = "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = current_database()"
+
+    def __init__(self, site: Site) -> None:
+        import psycopg
+
+        self.connection = psycopg.connect(site.database, autocommit=True)
+
+    def close(self) -> None:
+        """Let the connection go."""
+        self.connection.close()
+
+    def begin(self) -> None:
+        """From now on."""
+        self.rows: list[tuple[Any, ...]] = []
+        self.is_over = threading.Event()
+        self.counted = self._counted()
+        self.cpu_s, self.began_at = cpu_seconds(), time.perf_counter()
+        self.thread = threading.Thread(target=self._look)
+        self.thread.start()
+
+    def end(self) -> Sample:
+        """Up to now: what was seen."""
+        seconds, cpu_s = time.perf_counter() - self.began_at, cpu_seconds()
+        self.is_over.set()
+        self.thread.join()
+        own = len(self.rows)  # the watch's own looks are transactions too
+        committed, rolled_back = (after - before for after, before in zip(self._counted(), self.counted, strict=True))
+        connections, *others = (list(column) for column in zip(*self.rows, strict=True))
+        writing, idle_writing, waiting, busy = (sum(column) / len(column) for column in others)
+        return Sample(
+            seconds,
+            {name: cpu_s[name] - self.cpu_s[name] for name in cpu_s},
+            committed + rolled_back - own,
+            rolled_back,
+            writing,
+            idle_writing,
+            waiting,
+            busy,
+            max(connections),
+        )
+
+    def _look(self) -> None:
+        while not self.is_over.wait(SAMPLE_EVERY_S):
+            self.rows.append(self.connection.execute(self.QUERY).fetchone() or ())
+
+    def _counted(self) -> tuple[int, int]:
+        # Sessions report what they have done once a second at most; who is idle reports in time.
+        time.sleep(1.1)
+        found = self.connection.execute(self.COUNTED).fetchone()
+        assert found is not None
+        return found[0], found[1]
+
+
+LOGGED = re.compile(r"LOG:  duration: ([\d.]+) ms  (?:statement|execute [^:]*): *(?:\n\t\s*)?(\S.*)")
+OF_TRANSACTIONS = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+
+
+def statements(log: str) -> dict[str, tuple[int, float]]:
+    """Of each kind of statement in a server's log how many there were, and their milliseconds together.
+
+    A kind is the verb and the first table; what only begins or ends a transaction is a kind by its verb.
+    """
+    found: dict[str, tuple[int, float]] = {}
+    for took, text in LOGGED.findall(log):
+        if "/* watch */" in text:
+            continue
+        kind = statement_kind(text)
+        count, total = found.get(kind, (0, 0.0))
+        found[kind] = count + 1, total + float(took)
+    return found
+
+
+def statement_kind(text: str) -> str:
+    """What a statement does, to which table first."""
+    verb = text.split(maxsplit=1)[0].upper().rstrip(";")
+    if verb in OF_TRANSACTIONS:
+        return verb
+    table = re.search(r'(?:FROM|INTO|UPDATE|COPY) "?(\w+)"?', text) or re.search(r"(\w+\()", text)
+    locks = "FOR UPDATE" if re.search(r"FOR (NO KEY )?UPDATE|FOR KEY SHARE", text) else ""
+    return " ".join(filter(None, [verb, table and table[1], locks]))
