@@ -1,0 +1,50 @@
+"""What a move asks of the database: every statement is a round trip, made while the room is locked."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from games import services
+from games.rules.base import Side
+from tests import factories
+from tests.factories import guest, play, room
+
+pytestmark = pytest.mark.django_db
+
+# Never more again. What live play needs is 6 for a move that a machine answers, and 4 more where it ends a match.
+OF_A_MOVE = 12
+MORE_AT_THE_END = 12
+OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
+
+
+def asked(call: Any) -> list[str]:
+    """The statements of a call, those apart that only begin or end a transaction."""
+    with CaptureQueriesContext(connection) as queries:
+        call()
+    return [one["sql"] for one in queries if not one["sql"].startswith(OF_TRANSACTIONS)]
+
+
+def test_a_move_that_a_machine_answers_takes_few_statements() -> None:
+    machine = factories.machine(Side.SECOND)
+    seated = room("machine", machine=str(machine.pk))
+    play(seated, guest(), "5")  # what is kept for the next one is kept now
+    state = services.room_look(code=seated.room.code)
+    move, ply = state["legal_moves"][0], state["ply"]
+    found = asked(lambda: services.match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
+    assert services.room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
+    assert len(found) <= OF_A_MOVE, "\n".join(found)
+
+
+def test_the_move_that_ends_a_match_takes_few_more() -> None:
+    machine = factories.machine(Side.SECOND)
+    seated = room("machine", machine=str(machine.pk))
+    while True:
+        state = services.room_look(code=seated.room.code)
+        before = machine.lessons.count()
+        found = asked(lambda: play(seated, guest(), state["legal_moves"][0]))  # noqa: B023 - called at once
+        if services.room_look(code=seated.room.code)["status"] == "finished":
+            break
+    assert machine.lessons.count() == before + 1
+    assert len(found) <= OF_A_MOVE + MORE_AT_THE_END, "\n".join(found)
