@@ -286,16 +286,27 @@ def main(words: list[str]) -> int:
     return int(not result.is_whole)
 
 
+def live_few() -> Iterator[Figure]:
+    """Few enough figures of live play to be printed among all others: one match, and 300 against the house's MENACE."""
+    with running_site(**UNBOUNDED) as site:
+        set_up_here(site)
+        yield from _few(site, "menace")
+
+
+def _few(site: Site, opponent: str) -> Iterator[Figure]:
+    result = _played(site, matches=1, opponent=opponent, think=0.15)
+    yield _figure(f"one match alone against {opponent}", result, "median <= 8 ms", result.percentiles[0] <= 8)
+    result = _played(site, matches=300, opponent=opponent)
+    yield _figure(f"300 matches against {opponent}", result, "95 % < 30 ms", result.percentiles[1] < 30)
+
+
 def live_load() -> Iterator[Figure]:
     """Every figure of live play, on two cores with the client beside it."""
     with running_site(**UNBOUNDED) as site:
         set_up_here(site)
         yield _fresh_rooms()
-        result = _played(site, matches=1, think=0.15)
-        yield _figure("one match alone", result, "median <= 8 ms", result.percentiles[0] <= 8)
         for opponent in OPPONENTS:
-            result = _played(site, matches=300, opponent=opponent)
-            yield _figure(f"300 matches against {opponent}", result, "95 % < 30 ms", result.percentiles[1] < 30)
+            yield from _few(site, opponent)
             result = _played(site, matches=100, opponent=opponent, think=0)
             yield _figure(f"100 against {opponent} who do not think", result, ">= 300 moves/s", result.rate >= 300)
             result = _played(site, matches=1000, opponent=opponent, watchers=3)
