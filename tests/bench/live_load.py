@@ -11,6 +11,7 @@ match that ended once in the totals and in the ledger of the machine, and every 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import os
@@ -196,6 +197,7 @@ def case_of(site: Site, options: argparse.Namespace) -> Case:
 
     return Case(
         port=site.port,
+        host=site.host,
         n_matches=options.matches,
         body={"game": "noughts-and-crosses", **OPPONENTS[options.opponent]},
         think_s=options.think,
@@ -245,22 +247,35 @@ def _statement_lines(result: Result) -> Iterator[str]:
 
 
 def set_up_here(site: Site) -> None:
-    """Set Django up in this process, on the site's database; wait until its workers are idle."""
+    """Set Django up in this process, on the site's database."""
     os.environ.update(BEADBOX_VAR=str(site.var), BEADBOX_LOCAL="1", DJANGO_SETTINGS_MODULE="menace_site.settings")
     import django
 
     django.setup()
+
+
+def wait_for_workers() -> None:
+    """Return when the workers have begun, and have done what a new site works out first."""
     from learning.models import ExperimentRun
     from menace_site import processes
     from menace_site.celery import app
 
-    ready = processes.wait_until(lambda: len(app.control.ping(timeout=0.5)) == 2, timeout_s=60)
-    assert ready, "the workers do not answer"
-    # What a new site works out first.
-    assert processes.wait_until(lambda: not ExperimentRun.objects.filter(finished_at=None).exists(), timeout_s=600)
+    begun = processes.wait_until(lambda: len(app.control.ping(timeout=0.5)) == 2, timeout_s=120)
+    assert begun, "the workers do not answer"
+    unfinished = ExperimentRun.objects.filter(finished_at=None)
+    assert processes.wait_until(lambda: not unfinished.exists(), timeout_s=600), "the workers do not end"
 
 
-def _options(words: list[str]) -> argparse.Namespace:
+@contextlib.contextmanager
+def idle_site() -> Iterator[Site]:
+    """A site of which Django knows here, without bounds, and with nothing to do."""
+    with running_site(**UNBOUNDED) as site:
+        set_up_here(site)
+        wait_for_workers()
+        yield site
+
+
+def options_of(words: list[str]) -> argparse.Namespace:
     """The case of a command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.live_load", description=__doc__)
     parser.add_argument("--matches", type=int, default=300)
@@ -277,9 +292,8 @@ def _options(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> int:
     """Play one case and print all of it; 1 where a move was lost or doubled."""
-    options = _options(words)
-    with running_site(**UNBOUNDED) as site:
-        set_up_here(site)
+    options = options_of(words)
+    with idle_site() as site:
         make_noise(options.noise.split(","))
         result = play(site, case_of(site, options), log_statements=options.statements)
     sys.stdout.write("".join(f"{line}\n" for line in report(result)))
@@ -288,8 +302,7 @@ def main(words: list[str]) -> int:
 
 def live_few() -> Iterator[Figure]:
     """Few enough figures of live play to be printed among all others: one match, and 300 against the house's MENACE."""
-    with running_site(**UNBOUNDED) as site:
-        set_up_here(site)
+    with idle_site() as site:
         yield from _few(site, "menace")
 
 
@@ -302,8 +315,7 @@ def _few(site: Site, opponent: str) -> Iterator[Figure]:
 
 def live_load() -> Iterator[Figure]:
     """Every figure of live play, on two cores with the client beside it."""
-    with running_site(**UNBOUNDED) as site:
-        set_up_here(site)
+    with idle_site() as site:
         yield _fresh_rooms()
         for opponent in OPPONENTS:
             yield from _few(site, opponent)
@@ -323,7 +335,7 @@ def live_load() -> Iterator[Figure]:
 
 def _played(site: Site, **words: Any) -> Result:
     """A case as on the command line, by the options that differ."""
-    options = _options([])
+    options = options_of([])
     vars(options).update(words)
     result = play(site, case_of(site, options))
     sys.stderr.write("".join(f"  {line}\n" for line in [str(words), *report(result)]))

@@ -38,17 +38,12 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class Site:
-    """Where it is."""
+    """Where it is; ``database`` is how libpq finds its database."""
 
-    port: int
     var: Path
-
-    @property
-    def database(self) -> str:
-        """How libpq finds its database."""
-        from menace_site import servers
-
-        return f"host={servers.socket_dir(self.var)} user=app dbname=app"
+    port: int
+    host: str
+    database: str
 
     def log_statements(self, is_on: bool) -> None:
         """Write every statement and how long it took to the server's log, or do not."""
@@ -67,7 +62,7 @@ class Site:
 @contextlib.contextmanager
 def running_site(**settings: str) -> Iterator[Site]:
     """A whole site with its worker and scheduler; ``settings`` are variables of its environment."""
-    from menace_site import processes
+    from menace_site import processes, servers
 
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
@@ -79,17 +74,19 @@ def running_site(**settings: str) -> Iterator[Site]:
             [sys.executable, "-m", "menace_site.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
         )
         try:
-            answers = processes.wait_until(lambda: _answers(port), timeout_s=180)
+            answers = processes.wait_until(lambda: answers_at("localhost", port), timeout_s=180)
             assert answers, (var / "supervisor.log").read_text()
-            yield Site(port, var)
+            yield Site(var, port, "127.0.0.1", f"host={servers.socket_dir(var)} user=app dbname=app")
         finally:
             processes.stop({site: signal.SIGTERM}, timeout_s=20)
             shutil.rmtree(var, ignore_errors=True)
 
 
-def _answers(port: int) -> bool:
+def answers_at(host: str, port: int) -> bool:
+    """Whether a site is there, and well."""
     try:
-        with urllib.request.urlopen(f"http://localhost:{port}/api/health"):  # our own server
+        request = urllib.request.Request(f"http://{host}:{port}/api/health", headers={"Host": "localhost"})
+        with urllib.request.urlopen(request, timeout=5):  # our own server
             return True
     except OSError:
         return False

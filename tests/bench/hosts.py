@@ -1,0 +1,193 @@
+"""Live play across hosts: web processes, a database and a proxy, each in a network of its own on this machine.
+
+    python -m tests.bench.hosts --webs 1,2,4 --share 0.2 --matches 200 --think 0
+
+As root, with ``ip`` (iproute2) and ``caddy``, the proxy of docker-compose.yml. Every host is a network namespace with
+an address of its own, and with ``--share`` a control group that gives it so much of a core: with two cores for all of
+them, more hosts would else have no more to work with than one. The players are where the bridge is, outside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from menace_site import processes, servers
+from tests.bench.live_load import UNBOUNDED, Result, case_of, options_of, play, set_up_here
+from tests.bench.live_site import Site, answers_at
+
+NETWORK = "10.77.0"
+BRIDGE = "beadbox-b0"
+OUTSIDE, DATA, PROXY, FIRST_WEB = 1, 2, 3, 11
+"""The last number of their addresses."""
+CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
+PERIOD_US = 10_000
+
+
+def address(number: int) -> str:
+    """The address of a host."""
+    return f"{NETWORK}.{number}"
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
+
+
+class Host:
+    """A network namespace with an address; what is started here may use so much of a core."""
+
+    def __init__(self, number: int, share: float = 0.0) -> None:
+        self.number, self.name, self.share = number, f"beadbox-{number}", share
+        self.group = CPU_GROUPS / self.name
+
+    def __enter__(self) -> Host:
+        _ip("netns", "add", self.name)
+        inside, outside = f"bbi{self.number}", f"bbo{self.number}"
+        _ip("link", "add", outside, "type", "veth", "peer", "name", inside, "netns", self.name)
+        _ip("link", "set", outside, "master", BRIDGE, "up")
+        _ip("-n", self.name, "addr", "add", f"{address(self.number)}/24", "dev", inside)
+        for link in (inside, "lo"):
+            _ip("-n", self.name, "link", "set", link, "up")
+        if self.share:
+            self.group.mkdir(exist_ok=True)
+            (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (self.group / "cpu.cfs_quota_us").write_text(str(int(PERIOD_US * self.share)))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _ip("netns", "del", self.name)
+        if self.share:
+            self.group.rmdir()
+
+    def start(self, command: list[str | Path], log: Path, **env: str) -> subprocess.Popen[bytes]:
+        """Start a program here, which is stopped with us."""
+        joined = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs && exec "$@"', "sh"] if self.share else []
+        words = [*joined, "ip", "netns", "exec", self.name, *command]
+        with log.open("ab") as output:
+            return processes.spawn(words, env={**os.environ, **env}, output=output, death_signal=signal.SIGINT)
+
+
+@contextlib.contextmanager
+def bridge() -> Iterator[None]:
+    """What joins the hosts, and us."""
+    _ip("link", "add", BRIDGE, "type", "bridge")
+    try:
+        _ip("addr", "add", f"{address(OUTSIDE)}/24", "dev", BRIDGE)
+        _ip("link", "set", BRIDGE, "up")
+        yield
+    finally:
+        _ip("link", "del", BRIDGE)
+
+
+@contextlib.contextmanager
+def database(host: Host, var: Path) -> Iterator[None]:
+    """PostgreSQL and Valkey, as ``make run`` starts them, but for the network."""
+    (var / "log").mkdir(parents=True)
+    servers.prepare_valkey(var)
+    servers.prepare_postgres(var)
+    with (var / "postgres" / "pg_hba.conf").open("a") as rules:
+        rules.write(f"host all all {NETWORK}.0/24 trust\n")
+    networked = ["-c", f"listen_addresses={address(DATA)}", "-c", "max_connections=400"]
+    redis = ["--port", "6379", "--bind", address(DATA), "--protected-mode", "no"]
+    postgres = host.start([*servers.postgres_command(var), *networked], var / "log" / "postgres.log")
+    valkey = host.start([*servers.valkey_command(var), *redis], var / "log" / "valkey.log")
+    try:
+        servers.wait_for_postgres(var, postgres)
+        servers.wait_for_valkey(var, valkey)
+        yield
+    finally:
+        processes.stop({postgres: signal.SIGINT, valkey: signal.SIGTERM})
+
+
+@contextlib.contextmanager
+def web(host: Host, var: Path) -> Iterator[None]:
+    """A web host with one process, as docker-compose.yml starts it."""
+    where = f"--host {address(host.number)} --port 8000 --workers 1 --timeout-graceful-shutdown 5 --ws-max-size 65536"
+    quiet = "--no-proxy-headers --no-server-header --lifespan off --no-access-log --log-level warning"
+    words = f"-m uvicorn menace_site.asgi:application {where} {quiet}".split()
+    log = var / "log" / f"{host.name}.log"
+    env = {**UNBOUNDED, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
+    process = host.start([sys.executable, *words], log, **env)
+    try:
+        assert processes.wait_until(lambda: answers_at(address(host.number), 8000), timeout_s=120), log.read_text()
+        yield
+    finally:
+        processes.stop({process: signal.SIGTERM})
+
+
+@contextlib.contextmanager
+def proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
+    """Caddy as docker-compose.yml has it; the web hosts are named to it, where there Docker's names tell them."""
+    upstreams = " ".join(f"{address(web.number)}:8000" for web in webs)
+    (var / "Caddyfile").write_text(
+        "{\n  admin off\n}\n:8080 {\n  encode zstd gzip\n  request_body {\n    max_size 4MB\n  }\n"
+        f"  reverse_proxy {upstreams} {{\n    lb_policy least_conn\n    lb_try_duration 5s\n  }}\n}}\n"
+    )
+    log = var / "log" / "caddy.log"
+    command: list[str | Path] = ["caddy", "run", "--adapter", "caddyfile", "--config", var / "Caddyfile"]
+    process = host.start(command, log, HOME=str(var), XDG_DATA_HOME=str(var), XDG_CONFIG_HOME=str(var))
+    try:
+        assert processes.wait_until(lambda: answers_at(address(PROXY), 8080), timeout_s=60), log.read_text()
+        yield
+    finally:
+        processes.stop({process: signal.SIGTERM})
+
+
+def line(n_webs: int, result: Result) -> str:
+    """What is said of a number of web hosts."""
+    median, slow, slowest = result.percentiles
+    each = {name: 1000 * result.each(seconds) for name, seconds in result.sample.cpu_s.items()}
+    spent = ", ".join(f"{name} {ms:.2f}" for name, ms in sorted(each.items()) if ms >= 0.005)
+    return (
+        f"{n_webs} web hosts: {result.rate:.1f} moves/s; {median:.1f}, {slow:.1f}, {slowest:.1f} ms;"
+        f" processor ms/move {spent}; {result.sample.most_connections} connections;"
+        f" {result.found['errors'] or 'no refusals'}; {'nothing lost' if result.is_whole else 'LOST OR DOUBLED'}\n"
+    )
+
+
+def main(words: list[str]) -> int:
+    """Play the same case against more and more web hosts; 1 where a move was lost or doubled."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.hosts", add_help=False)
+    parser.add_argument("--webs", default="1,2")
+    parser.add_argument("--share", type=float, default=0.0, help="of a core for each web host; 0: no bound")
+    parser.add_argument("--data-share", type=float, default=0.0, help="of a core for the database's host")
+    own, others = parser.parse_known_args(words)
+    options, is_whole = options_of(others), True
+    numbers = [int(number) for number in own.webs.split(",")]
+    var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
+    os.environ.update(
+        BEADBOX_LOCAL="1",
+        BEADBOX_VAR=str(var),
+        DATABASE_URL=f"postgres://app@{address(DATA)}/app",
+        REDIS_URL=f"redis://{address(DATA)}:6379/0",
+    )
+    site = Site(var, 8080, address(PROXY), f"host={address(DATA)} user=app dbname=app")
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, var, ignore_errors=True)
+        stack.enter_context(bridge())
+        stack.enter_context(database(stack.enter_context(Host(DATA, own.data_share)), var))
+        subprocess.run([sys.executable, servers.BASE_DIR / "manage.py", "set_up"], check=True)
+        set_up_here(site)
+        front = stack.enter_context(Host(PROXY))
+        webs = [stack.enter_context(Host(FIRST_WEB + n, own.share)) for n in range(max(numbers))]
+        for host in webs:
+            stack.enter_context(web(host, var))
+        for number in numbers:
+            with proxy(front, webs[:number], var):
+                result = play(site, case_of(site, options))
+            is_whole &= result.is_whole
+            sys.stdout.write(line(number, result))
+            sys.stdout.flush()
+    return int(not is_whole)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
