@@ -74,29 +74,26 @@ def _lacks(scope: str) -> TokenScopeError:
     return TokenScopeError(f"This token lacks the scope {scope}. Make another on your account page.")
 
 
-def session_of_scope(scope: dict[str, Any]) -> Any:
-    """The session of a socket as it is stored now; ``None`` without one, and for a program with a Bearer token."""
-    session = scope.get("session")
-    if _bearer_of_scope(scope) is not None or session is None or not session.session_key:
-        return None
-    return SessionStore(session.session_key)
-
-
 def user_of_scope(scope: dict[str, Any], needs: str = "read") -> Any:
     """The account behind a socket now: by session, or by the Bearer token of its handshake. Touches the database.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
+    return visitor_of_scope(scope, needs)[0]
+
+
+def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, Any]:
+    """The account behind a socket now and its session, if it has one, read once. Raises as :func:`user_of_scope`."""
     text = _bearer_of_scope(scope)
     if text is not None:
-        return token_read(text=text, scope=needs).user
-    session = session_of_scope(scope)
-    if session is None:
-        return AnonymousUser()
+        return token_read(text=text, scope=needs).user, None
+    told = scope.get("session")
+    if told is None or not told.session_key:
+        return AnonymousUser(), None
     request = HttpRequest()
-    request.session = session
-    return get_user(request)
+    request.session = SessionStore(told.session_key)
+    return get_user(request), request.session
 
 
 def _bearer_of_scope(scope: dict[str, Any]) -> str | None:

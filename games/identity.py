@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from rest_framework.throttling import BaseThrottle
 
-from games.authentication import session_of_scope, user_of_scope
+from games.authentication import visitor_of_scope
 from games.services import GUEST_NAME, Person
 
 GUEST_KEY = "guest"
@@ -73,7 +73,7 @@ def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
     token = parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0]
-    return person_of(user_of_scope(scope, needs), session_of_scope(scope), token)
+    return person_of(*visitor_of_scope(scope, needs), token)
 
 
 def request_of_scope(scope: dict[str, Any]) -> HttpRequest:

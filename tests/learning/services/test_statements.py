@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from games import services
+from games.identity import person_of_scope
 from games.rules.base import Side
 from tests import factories
 from tests.factories import guest, play, room
@@ -35,6 +37,16 @@ def test_a_move_that_a_machine_answers_takes_few_statements() -> None:
     found = asked(lambda: services.match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
     assert services.room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
     assert len(found) <= OF_A_MOVE, "\n".join(found)
+
+
+def test_a_guest_at_a_socket_is_known_by_one_more() -> None:
+    session = SessionStore()
+    session["guest"] = str(guest().guest)
+    session.save()
+    scope = {"session": SessionStore(session.session_key), "headers": []}
+    found = asked(lambda: person_of_scope(scope, "play"))
+    assert person_of_scope(scope, "play") == guest()
+    assert len(found) == 1, "\n".join(found)
 
 
 def test_the_move_that_ends_a_match_takes_few_more() -> None:
