@@ -174,7 +174,9 @@ def main(words: list[str]) -> int:
         stack.callback(shutil.rmtree, var, ignore_errors=True)
         stack.enter_context(bridge())
         stack.enter_context(database(stack.enter_context(Host(DATA, own.data_share)), var))
-        subprocess.run([sys.executable, servers.BASE_DIR / "manage.py", "set_up"], check=True)
+        subprocess.run(
+            [sys.executable, servers.BASE_DIR / "manage.py", "set_up"], check=True, stdout=subprocess.DEVNULL
+        )
         set_up_here(site)
         front = stack.enter_context(Host(PROXY))
         webs = [stack.enter_context(Host(FIRST_WEB + n, own.share)) for n in range(max(numbers))]

@@ -224,6 +224,7 @@ def report(result: Result) -> Iterator[str]:
     yield f"locks held         {in_ms[0]:.1f} ms/move, {in_ms[1]:.1f} of it idle; waited for {in_ms[2]:.1f} ms/move"
     yield f"in statements      {in_ms[3]:.1f} ms/move; {sample.most_connections} connections at most"
     yield f"transactions/move  {result.each(sample.n_transactions):.2f} ({sample.n_rolled_back} rolled back)"
+    yield f"written ahead      {result.each(sample.wal_bytes) / 1000:.1f} kB/move"
     if result.statements:
         yield from _statement_lines(result)
     if found["frames"]:

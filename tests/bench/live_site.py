@@ -130,6 +130,8 @@ class Sample:
     n_transactions: int = 0
     """Committed or rolled back."""
     n_rolled_back: int = 0
+    wal_bytes: int = 0
+    """Written ahead, which is what a disk and a standby have to keep up with."""
     writing: float = 0.0
     """Sessions that have written or locked rows, and hold those locks."""
     idle_writing: float = 0.0
@@ -153,7 +155,10 @@ class Watch:
         FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
     """
-    COUNTED = "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = current_database()"
+    COUNTED = """
+        SELECT xact_commit, xact_rollback, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint
+        FROM pg_stat_database WHERE datname = current_database()
+    """
 
     def __init__(self, site: Site) -> None:
         import psycopg
@@ -179,7 +184,8 @@ class Watch:
         self.is_over.set()
         self.thread.join()
         own = len(self.rows)  # the watch's own looks are transactions too
-        committed, rolled_back = (after - before for after, before in zip(self._counted(), self.counted, strict=True))
+        counted = (after - before for after, before in zip(self._counted(), self.counted, strict=True))
+        committed, rolled_back, wal_bytes = counted
         connections, *others = (list(column) for column in zip(*self.rows, strict=True))
         writing, idle_writing, waiting, busy = (sum(column) / len(column) for column in others)
         return Sample(
@@ -187,6 +193,7 @@ class Watch:
             {name: cpu_s[name] - self.cpu_s[name] for name in cpu_s},
             committed + rolled_back - own,
             rolled_back,
+            wal_bytes,
             writing,
             idle_writing,
             waiting,
@@ -198,12 +205,12 @@ class Watch:
         while not self.is_over.wait(SAMPLE_EVERY_S):
             self.rows.append(self.connection.execute(self.QUERY).fetchone() or ())
 
-    def _counted(self) -> tuple[int, int]:
+    def _counted(self) -> tuple[int, ...]:
         # Sessions report what they have done once a second at most; who is idle reports in time.
         time.sleep(1.1)
         found = self.connection.execute(self.COUNTED).fetchone()
         assert found is not None
-        return found[0], found[1]
+        return found
 
 
 LOGGED = re.compile(r"LOG:  duration: ([\d.]+) ms  (?:statement|execute [^:]*): *(?:\n\t\s*)?(\S.*)")
