@@ -10,12 +10,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from games.models import Match, Seat
+from games.rules.base import Outcome
 from learning.core.exchange import native
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import Format
 from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
 from learning.core.machines.rule import RuleError
 from learning.core.training.any_memory import AnyMemory
+from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox, TouchedValue
 from learning.exceptions import EntryGoneError
 from learning.kinds.base import Kind
@@ -77,6 +80,17 @@ class Entries(Kind):
 
     def restore(self, machine: Machine, data: ValuesData) -> None:
         storage.values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
+
+    def taught(
+        self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
+    ) -> tuple[TableMemory, Tally]:
+        """Loaded here, so that no kind can forget how many entries the machine may come to have."""
+        memory = self.load(machine, storage.values_most(machine))
+        return memory, self.teach(memory, match, seats, outcome)
+
+    @abstractmethod
+    def teach(self, memory: Any, match: Match, seats: Sequence[Seat], outcome: Outcome) -> Tally:
+        """Teach a memory what a match was in which its machine had these seats; how these ended."""
 
     def holds(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"

@@ -69,10 +69,10 @@ def values_most(machine: Machine, promised: Mapping[int, int | None] | None = No
 def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int, int | None] | None = None) -> int:
     """How many entries the machines of an account may have together, less those of all but one; 0 at least.
 
-    Of each counts what it has, or what a run that waits or goes on may bring it to. These are few rows: each machine
-    carries its number of entries.
+    Of each counts what it has, or what a run that waits or goes on may bring it to; those that keep none have none.
+    These are few rows: each machine carries its number of entries.
     """
-    others = Machine.objects.filter(owner=owner_id, epsilon__isnull=False)
+    others = Machine.objects.filter(owner=owner_id)
     if besides is not None:
         others = others.exclude(pk=besides)
     sizes = dict(others.values_list("pk", "n_values"))

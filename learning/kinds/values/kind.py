@@ -82,9 +82,8 @@ class ValueKind(Entries):
     def remember(self, seat: Seat, machine: Machine, memo: Chosen) -> None:
         live.remember(seat, machine, memo)
 
-    def taught(self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome) -> tuple[QMemory, Tally]:
-        memory = self.load(machine, storage.values_most(machine))
-        return memory, live.teach(match, memory, seats, outcome)
+    def teach(self, memory: QMemory, match: Match, seats: Sequence[Seat], outcome: Outcome) -> Tally:
+        return live.teach(match, memory, seats, outcome)
 
     def mind(self, machine: Machine, position: Any) -> QLearner:
         return storage.values_learner(machine)

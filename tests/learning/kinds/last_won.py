@@ -221,15 +221,15 @@ class LastWonKind(Entries):
             epsilon=0.0,
         )
 
-    def taught(self, match, machine, seats: Sequence[Any], outcome):
-        memory, tally = self.load(machine), Tally()
+    def teach(self, memory, match, seats: Sequence[Any], outcome):
+        tally = Tally()
         for seat in seats:
             result = Result.of(outcome, Side(seat.side))
             decisions = Decision.objects.filter(seat=seat).order_by("ply")
             boards = {one.ply: one.key.partition("#")[2] for one in decisions}
             memory.teach([(one.ply, memory.game.decode(boards[one.ply]), one.chosen) for one in decisions], result)
             tally.add(result)
-        return memory, tally
+        return tally
 
     def mind(self, machine, position):
         return Asked(self.load(machine))

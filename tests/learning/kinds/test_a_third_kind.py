@@ -148,6 +148,16 @@ class TestPlayed:
         again = play(room("machine", machine=str(learner.pk)), guest(), "5")
         assert again["moves"][1]["move"] == state["moves"][1]["move"], "what last won"
 
+    def test_a_match_brings_it_no_more_values_than_it_may_have(self, settings: Any) -> None:
+        learner = last_won()
+        for most in (0, 1):
+            settings.VALUES_PER_MACHINE = most
+            seated = room("machine", machine=str(learner.pk))
+            play(seated, guest(), "5")
+            services.match_resign(code=seated.room.code, person=guest())
+            whole(learner)
+            assert learner.n_values == most
+
     def test_its_seat_can_be_taken_over(self) -> None:
         owner = user()
         learner = last_won(owner=owner)

@@ -29,6 +29,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.values import values_left, values_most, values_restore
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, stranger, user
+from tests.factories import machine as box_machine
 from tests.outage import DIES, stumbling
 from tests.threads import at_once
 
@@ -264,6 +265,10 @@ class TestRooms:
         original, owner = self.of_size(10), user("owner")
         self.fresh(original, person(owner))
         assert values_left(owner.pk) == 5
+        # Whatever its kind is like otherwise: what has values counts.
+        Machine.objects.filter(pk=box_machine(owner=owner).pk).update(n_values=1)
+        assert values_left(owner.pk) == 4
+        Machine.objects.filter(side__isnull=False).delete()
         assert "There is room for 5, this one has 10" in self.refused(original, person(owner))
         asked = {"game": "romgon", "opponent": str(original.pk), "side": "white", "fresh": True}
         answer = api_with(owner).post("/api/rooms", asked)
