@@ -15,11 +15,8 @@ from games.admin import BoardMedia, ReadOnly, board_html
 from learning.access import row_id
 from learning.admin.base import cause_link
 from learning.admin.machines import LATEST_CHANGES
-from learning.core.engines.registry import engine_of
-from learning.models import (
-    Machine,
-    Value,
-)
+from learning.kinds.registry import kind_of
+from learning.models import Machine, Value
 
 COUNTED_MOST = 10_000
 """So many values can be paged through; who wants others narrows the list."""
@@ -39,14 +36,14 @@ class CappedPaginator(Paginator):
 
 
 class KeeperFilter(admin.SimpleListFilter):
-    """Machines that keep values; found by what they are, not by going through their values."""
+    """Machines that have values; found by what each says that it has, not by going through the values."""
 
     title = "machine"
     parameter_name = "machine"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
         """The latest of them."""
-        keepers = Machine.objects.filter(side__isnull=True).order_by("-pk").values_list("pk", "name")
+        keepers = Machine.objects.filter(n_values__gt=0).order_by("-pk").values_list("pk", "name")
         return [(pk, f"{name} ({pk})") for pk, name in keepers[:KEEPERS_SHOWN]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Value]) -> QuerySet[Value]:
@@ -91,12 +88,9 @@ class ValueAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.display(description="position")
     def board(self, entry: Value) -> str:
-        """The board of the entry, drawn."""
-        game = entry.machine.game_rules
-        engine = engine_of(game)
-        assert engine is not None, "a machine that keeps values plays it"
-        position, _ = engine.entry_read(entry.key)
-        return board_html(game.slug, game.encode(position))
+        """The board of the entry, drawn, if it has one."""
+        text = kind_of(entry.machine).entry_board(entry)
+        return "-" if text is None else board_html(entry.machine.game, text)
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
     def latest_changes(self, entry: Value) -> str:

@@ -29,7 +29,7 @@ from learning.core.training.contest import ContestPlayer
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox
 from learning.exceptions import BoxNotFoundError, MachineWrongSideError, PrintRefusedError, TrainingRefusedError
-from learning.models import Lesson, LessonKind, Machine, TournamentEntry
+from learning.models import Lesson, LessonKind, Machine, TournamentEntry, Value
 from learning.selectors.machines import machine_brief
 from learning.selectors.strength import CURVE_AGAINST, Strength
 from learning.storage.lessons import lesson_open
@@ -361,6 +361,10 @@ class Kind(ABC):
     def admin_list(self, machine: Machine) -> tuple[str, str]:
         """Where the staff sees what it holds: the model of the list and its query."""
         return "value", f"machine={machine.pk}"
+
+    def entry_board(self, entry: Value) -> str | None:
+        """The position that a value of its machine belongs to, as text; ``None`` if its key tells of none."""
+        return None
 
     # The form that makes one
 

@@ -10,6 +10,7 @@ from games.models import Match, Seat
 from games.players import Choice
 from games.rules.base import Game, Outcome, Side
 from games.states import Insight
+from learning.core.engines.registry import engine_of
 from learning.core.exchange import native
 from learning.core.exchange.values import MAX_VALUES, ValuesData
 from learning.core.kernels.random_source import RandomSource
@@ -24,7 +25,7 @@ from learning.kinds.base import Page
 from learning.kinds.entries import Entries
 from learning.kinds.values import live
 from learning.kinds.values.words import GROUPS, WORDS, sentences
-from learning.models import Machine, TournamentEntry
+from learning.models import Machine, TournamentEntry, Value
 from learning.selectors.strength import Strength
 from learning.selectors.values import position_values, values_full, values_insight
 from learning.storage import values as storage
@@ -102,6 +103,13 @@ class ValueKind(Entries):
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
         return position_values(machine, text)
+
+    def entry_board(self, entry: Value) -> str:
+        game = entry.machine.game_rules
+        engine = engine_of(game)
+        assert engine is not None, "its rule fits no other game"
+        position, _ = engine.entry_read(entry.key)
+        return game.encode(position)
 
     def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
         self.entrant_require(entry)

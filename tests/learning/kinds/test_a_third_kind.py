@@ -288,4 +288,9 @@ class TestShown:
         learner = trained(last_won(), 100)
         page = client.get("/admin/learning/machine/").content.decode()
         assert f'<a href="/admin/learning/value/?machine={learner.pk}">values</a>' in page
-        assert client.get(f"/admin/learning/value/?machine={learner.pk}").status_code == 200
+        values = client.get(f"/admin/learning/value/?machine={learner.pk}")
+        assert values.status_code == 200
+        assert f"Toy ({learner.pk})" in values.content.decode()
+        changed = learner.values.filter(changes__isnull=False)[0]
+        for kind, pk in (("value", changed.pk), ("machine", learner.pk), ("lesson", changed.changes.all()[0].lesson_id)):
+            assert client.get(f"/admin/learning/{kind}/{pk}/change/").status_code == 200, kind
