@@ -144,9 +144,7 @@ class Kind(ABC):
         """Delete the changes of its ledger and as much of its memory as would take long to delete with its row."""
 
     def reset(self, machine: Machine) -> None:
-        """Put a machine whose ledger is forgotten back to its beginning; its row is saved by the caller."""
-        for field, value in self.fields_new(machine.rule).items():
-            setattr(machine, field, value)
+        """Put what a machine has beside its row back to its beginning. Its ledger is forgotten."""
 
     # Its memory
 

@@ -49,6 +49,9 @@ class Entries(Kind):
     either_side = True
     grows = True
 
+    def fields_new(self, rule: Any) -> dict[str, Any]:
+        return {"epsilon": 0.0}
+
     def copy(self, original: Machine, copy: Machine) -> None:
         storage.values_copy(original, copy)
 

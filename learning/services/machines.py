@@ -336,13 +336,16 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     """
     machine = _locked(machine_id, user, to="edit")
     _require_idle(machine)
-    kind_of(machine).forget(machine)
+    kind = kind_of(machine)
+    kind.forget(machine)
     Lesson.objects.filter(machine=machine).delete()
-    kind_of(machine).reset(machine)
-    machine.n_lessons += 1
-    machine.n_games = machine.n_wins = machine.n_draws = machine.n_losses = machine.n_removed = machine.n_values = 0
     counts = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
-    machine.save(update_fields=["n_lessons", *counts, "epsilon"])
+    new = dict.fromkeys(counts, 0) | kind.fields_new(machine.rule)
+    for field, value in new.items():
+        setattr(machine, field, value)
+    kind.reset(machine)
+    machine.n_lessons += 1
+    machine.save(update_fields=["n_lessons", *new])
     return machine
 
 

@@ -178,9 +178,6 @@ class LastWonKind(Entries):
     def usual_name(self, game, side, preset):
         return f"{game.name}, last won"
 
-    def fields_new(self, rule):
-        return {"epsilon": 0.0}
-
     def load(self, machine, most=None):
         room = None if most is None else max(most - machine.n_values, 0)
         return LastWon(machine.game_rules, machine.rule, Values(values_fetch(machine), room))

@@ -199,7 +199,7 @@ class TestTakenAway:
         call_command("import_machine", str(tmp_path / "toy.json"))
         assert f"{learner.n_values} values" in capsys.readouterr().out
 
-    def test_copied_reset_and_deleted(self) -> None:
+    def test_copied_reset_and_deleted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         owner = user()
         learner = trained(last_won(owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=learner.pk)
@@ -207,6 +207,10 @@ class TestTakenAway:
         assert dict(copy.values.values_list("key", "value")) == dict(learner.values.values_list("key", "value"))
         reset = machine_reset(user=owner, machine_id=copy.pk)
         assert (reset.values.count(), reset.n_values, reset.n_games) == (0, 0, 0)
+        at_first = {"epsilon": 0.25, "n_removed": 2, "description": "as good as new"}
+        monkeypatch.setattr(LastWonKind, "fields_new", lambda kind, rule: at_first)
+        machine_reset(user=owner, machine_id=copy.pk)
+        assert Machine.objects.filter(pk=copy.pk).values(*at_first).get() == at_first
         machine_delete(user=owner, machine_id=learner.pk)
         assert not Machine.objects.filter(pk=learner.pk).exists()
 
@@ -292,5 +296,9 @@ class TestShown:
         assert values.status_code == 200
         assert f"Toy ({learner.pk})" in values.content.decode()
         changed = learner.values.filter(changes__isnull=False)[0]
-        for kind, pk in (("value", changed.pk), ("machine", learner.pk), ("lesson", changed.changes.all()[0].lesson_id)):
+        for kind, pk in (
+            ("value", changed.pk),
+            ("machine", learner.pk),
+            ("lesson", changed.changes.all()[0].lesson_id),
+        ):
             assert client.get(f"/admin/learning/{kind}/{pk}/change/").status_code == 200, kind
