@@ -166,7 +166,6 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
     numbers = [entry.number for entry in entries]
     rated = _ratings(tournament, numbers, results)
     rows = table(numbers, results)
-    is_exact = tournament.game_rules.enumerable
     private: list[PrivateEntry] = [
         {"entry": entry.number, "audience": entry.machine.audience}
         for entry in entries
@@ -189,7 +188,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
                 "losses": row.losses,
                 "points": row.points,
                 "score": row.score,
-                "expected": row.expected if is_exact else None,
+                "expected": row.expected,
                 "rating": rated[row.number].mean,
                 "uncertainty": rated[row.number].deviation,
             }
@@ -199,7 +198,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
             {
                 "entry": row.number,
                 "against": [
-                    {"entry": other, "games": games, "points": points, "expected": expected if is_exact else None}
+                    {"entry": other, "games": games, "points": points, "expected": expected}
                     for other, (games, points, expected) in sorted(row.against.items())
                 ],
             }

@@ -71,7 +71,7 @@ class StandingSerializer(serializers.Serializer[Any]):
     points = serializers.FloatField()
     score = serializers.FloatField(help_text="Points per game, 0 to 1.")
     expected = serializers.FloatField(
-        allow_null=True, help_text="The exact expectation of points; null in a game too large to work it out."
+        allow_null=True, help_text="The exact expectation of points; null where one pairing among them has none."
     )
     rating = serializers.FloatField(help_text="openskill, Bradley-Terry; everybody begins at 25.")
     uncertainty = serializers.FloatField(help_text="Its standard deviation; everybody begins at 8.33.")
@@ -84,7 +84,7 @@ class CellSerializer(serializers.Serializer[Any]):
     games = serializers.IntegerField()
     points = serializers.FloatField()
     expected = serializers.FloatField(
-        allow_null=True, help_text="The exact expectation of points; null in a game too large to work it out."
+        allow_null=True, help_text="The exact expectation of points; null where one pairing among them has none."
     )
 
 
@@ -107,7 +107,9 @@ class PairingSerializer(serializers.Serializer[Any]):
     draws = serializers.IntegerField()
     second_wins = serializers.IntegerField()
     expected = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="Exact chances: first wins, draw, second wins."
+        child=serializers.FloatField(),
+        allow_null=True,
+        help_text="Exact chances: first wins, draw, second wins; null where they cannot be worked out.",
     )
 
 

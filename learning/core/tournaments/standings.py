@@ -51,15 +51,18 @@ class Seen:
 
 @dataclass(slots=True)
 class Row:
-    """One entry's line: totals, and against each other entry (games, points, expected points)."""
+    """One entry's line: totals, and against each other entry (games, points, expected points).
+
+    Expected points are ``None`` as soon as those of one result among them are not known.
+    """
 
     number: int
     games: int = 0
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    expected: float = 0.0
-    against: dict[int, tuple[int, float, float]] = field(default_factory=dict)
+    expected: float | None = 0.0
+    against: dict[int, tuple[int, float, float | None]] = field(default_factory=dict)
     place: int = 0
 
     @property
@@ -87,14 +90,22 @@ def table(numbers: Sequence[int], results: Iterable[Result]) -> list[Row]:
             row.wins += seen.wins
             row.draws += seen.draws
             row.losses += seen.losses
-            row.expected += seen.expected or 0.0
+            row.expected = _sum(row.expected, seen.expected)
             games, points, expected = row.against.get(seen.opponent, (0, 0.0, 0.0))
-            row.against[seen.opponent] = (games + seen.games, points + seen.points, expected + (seen.expected or 0.0))
+            row.against[seen.opponent] = (
+                games + seen.games,
+                points + seen.points,
+                _sum(expected, seen.expected),
+            )
     ordered = sorted(rows.values(), key=lambda row: (*_worth(row), -row.number), reverse=True)
     for index, row in enumerate(ordered):
         tied = index > 0 and _worth(row) == _worth(ordered[index - 1])
         row.place = ordered[index - 1].place if tied else index + 1
     return ordered
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 def _worth(row: Row) -> tuple[bool, float, float]:

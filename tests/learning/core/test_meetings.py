@@ -150,6 +150,13 @@ def test_standings_count_points_per_game_and_keep_who_did_what_against_whom() ->
     assert last.against[0] == (20, pytest.approx(4), pytest.approx(5.5))
 
 
+def test_what_is_expected_is_known_only_where_all_of_it_is() -> None:
+    sure, unsure = Result(0, 1, 10, 6, 2, 2, (0.5, 0.3, 0.2)), Result(0, 2, 4, 0, 4, 0)
+    rows = {row.number: row for row in table([0, 1, 2, 3], [sure, unsure, sure])}
+    assert [rows[number].expected for number in range(4)] == [None, pytest.approx(7), None, 0]
+    assert {number: against[2] for number, against in rows[0].against.items()} == {1: pytest.approx(13), 2: None}
+
+
 def test_equals_share_a_place_and_who_has_not_played_stands_last() -> None:
     rows = table([0, 1, 2, 3], [Result(0, 2, 2, 0, 2, 0), Result(3, 2, 2, 0, 0, 2)])
     assert [(row.number, row.place) for row in rows] == [(2, 1), (0, 2), (3, 3), (1, 4)]

@@ -229,7 +229,15 @@ class TestTournament:
         mixed = pairings["MENACE", "Toy"]
         assert (mixed.expected, mixed.n_first_wins + mixed.n_draws + mixed.n_second_wins) == (None, 4)
         assert pairings["MENACE", OPPONENTS["perfect"].name].expected is not None
-        assert tournament_view(tournament)["standings"]
+        view = tournament_view(tournament)
+        names = {entry["number"]: entry["name"] for entry in view["entries"]}
+        told = {names[row["entry"]]: row["expected"] for row in view["standings"]}
+        assert told["Toy"] is told["MENACE"] is None
+        cells = {
+            (names[row["entry"]], names[cell["entry"]]): cell for row in view["crosstable"] for cell in row["against"]
+        }
+        assert cells["MENACE", "Toy"]["expected"] is None
+        assert cells["MENACE", "Random"]["expected"] > 0
 
     def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
         learner, kind, game = trained(last_won(), 100), LastWonKind(), game_get(NC)
