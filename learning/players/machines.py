@@ -138,7 +138,8 @@ class MachinePlayer(SeatPlayer):
             guests_values_require(_guest(seat), seat.match.room.opened_from)
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
-        if all(kind.either_side for kind in self.kinds):
+        machine = machine_in(seat)
+        if machine is not None and kind_of(machine).either_side:
             return True
         room = seat.match.room
         asked = room.takes_over if seat.is_human else room.opponent

@@ -167,6 +167,13 @@ class TestPlayed:
         assert learner.n_games == 1
         assert Decision.objects.filter(machine=learner).exists()
 
+    def test_it_plays_the_other_side_in_a_rematch_and_a_machine_with_boxes_does_not(self) -> None:
+        for one, can_swap in ((last_won(), True), (machine(), False)):
+            seated = room("machine", machine=str(one.pk))
+            play(seated, guest(), "5")
+            state = services.match_resign(code=seated.room.code, person=guest())
+            assert state["can_swap"] is can_swap
+
     def test_it_meets_a_machine_with_boxes_and_both_learn_once(self) -> None:
         learner, menace = last_won(), machine(Side.SECOND)
         seated = services.room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
