@@ -3,13 +3,18 @@
 from typing import Any
 
 from games.rules.base import Game
-from learning.core.engines.base import Engine
+from learning.core.engines.base import Engine, Level
 from learning.core.engines.romgon.engine import RomgonEngine
 
 ENGINES: dict[str, Engine[Any]] = {"romgon": RomgonEngine()}
 
-LEVELS = {slug: level for engine in ENGINES.values() for slug, level in engine.levels.items()}
-"""Every level that an engine plays at, the weakest first."""
+LEVELS = tuple(dict.fromkeys(slug for engine in ENGINES.values() for slug in engine.levels))
+"""Every level that an engine plays at, the weakest first. What a level is, each engine says of its own."""
+
+
+def levels_named(slug: str) -> list[Level]:
+    """What the engines that have such a level make of it."""
+    return [engine.levels[slug] for engine in ENGINES.values() if slug in engine.levels]
 
 
 def engine_of(game: Game[Any, Any]) -> Engine[Any] | None:

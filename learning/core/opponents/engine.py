@@ -1,29 +1,28 @@
-"""An engine at one of its levels, as an opponent."""
+"""Engines at one of their levels, as an opponent."""
 
 from typing import Any
 
 from games.rules.base import Game
 from games.rules.player import Random
-from learning.core.engines.base import Level
-from learning.core.engines.registry import engine_of
+from learning.core.engines.registry import engine_of, levels_named
 from learning.core.opponents.base import Opponent
 
 
 class EngineOpponent(Opponent):
-    """Plays every game whose engine has this level."""
+    """Plays every game whose engine has a level of this name."""
 
-    def __init__(self, level: Level) -> None:
-        self.level = level
-        self.slug = level.slug  # type: ignore[misc]  # one instance a level
-        self.name = f"{level.name} engine"  # type: ignore[misc]
-        self.summary = level.summary  # type: ignore[misc]
-        self.is_slow = level.time_limit_s is not None  # type: ignore[misc]
+    def __init__(self, slug: str) -> None:
+        levels = levels_named(slug)
+        self.slug = slug  # type: ignore[misc]  # one instance a level
+        self.name = f"{levels[0].name} engine"  # type: ignore[misc]
+        self.summary = levels[0].summary  # type: ignore[misc]
+        self.is_slow = any(level.time_limit_s is not None for level in levels)  # type: ignore[misc]
 
     def plays(self, game: Game[Any, Any]) -> bool:
         engine = engine_of(game)
-        return engine is not None and self.level in engine.levels.values()
+        return engine is not None and self.slug in engine.levels
 
     def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
         engine = engine_of(game)
         assert engine is not None, "it is asked about games that it plays"
-        return engine.choose(game, position, level=self.level, rng=rng)
+        return engine.choose(game, position, level=engine.levels[self.slug], rng=rng)

@@ -15,7 +15,7 @@ UNIFORM: dict[str, UniformOpponent] = {
 }
 """Those that know the rules interface alone."""
 
-ENGINES: dict[str, EngineOpponent] = {level.slug: EngineOpponent(level) for level in ENGINE_LEVELS.values()}
+ENGINES: dict[str, EngineOpponent] = {slug: EngineOpponent(slug) for slug in ENGINE_LEVELS}
 """Those that search, each for games of one family; named by how well they play."""
 
 OPPONENTS: dict[str, Opponent] = {**UNIFORM, **ENGINES}

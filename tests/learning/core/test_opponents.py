@@ -4,9 +4,12 @@ import pytest
 
 from games.rules.base import Side
 from games.rules.registry import GAMES, family_games
+from learning.core.engines import registry
+from learning.core.engines.base import Engine, Level
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.rule import BoxRule
+from learning.core.opponents.engine import EngineOpponent
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
 from learning.core.training.episodes import play_episode
@@ -49,6 +52,31 @@ def test_who_plays_and_is_offered_depends_on_the_game(game):
         names = [opponent and opponent.slug for opponent in levels.values()]
         assert names == ["random", "win-block", "perfect" if game.enumerable else None, None, None]
         assert playing == offered == small
+
+
+class OtherEngine(Engine):
+    """Knows a game of another family, and has a level that is called like one of Romgon's."""
+
+    levels = {"hard": Level("hard", "Hard", "Plays the first move.", 1)}
+
+    def choose(self, game, position, *, level, rng):
+        assert level is self.levels["hard"]
+        return game.legal_moves(position)[0]
+
+    best = entries = keys = entry_read = entry_problem = None
+
+
+def test_two_engines_may_call_a_level_by_the_same_name(monkeypatch):
+    monkeypatch.setitem(registry.ENGINES, GAME.family, OtherEngine())
+    hard = EngineOpponent("hard")
+    assert all(hard.plays(game) for game in (GAME, *ROMGONS))
+    start = GAME.initial_position()
+    assert hard.choose(GAME, start, RandomSource(1)) == GAME.legal_moves(start)[0]
+    romgon = ROMGONS[0]
+    assert hard.choose(romgon, romgon.initial_position(), RandomSource(1)) in romgon.legal_moves(
+        romgon.initial_position()
+    )
+    assert not EngineOpponent("medium").plays(GAME)
 
 
 @pytest.mark.parametrize("game", ROMGONS, ids=lambda game: game.slug)
