@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {file.parent.name for file in (ROOT / "games" / "rules").glob("*/rules.py")}
 OWN = (
     "games/rules/registry.py",  # the one line that every game has
+    "learning/core/engines/registry.py",  # and one for its engine, if its family has one
+    "learning/core/advice/registry.py",  # and for its adviser
     *(f"games/rules/{folder}/" for folder in FOLDERS),
     *(f"learning/core/engines/{folder}/" for folder in FOLDERS),  # a search that knows one family
     *(f"learning/core/advice/{folder}.py" for folder in FOLDERS),  # a format of questions that others laid down
@@ -44,12 +46,18 @@ _IN_SCRIPT = re.compile(
 _IN_TEMPLATE = re.compile(rf"{{%\s*(?:el)?if\b[^%]*{_LITERAL}")
 
 
+_OF_A_GAME = re.compile(rf"(?:games\.rules|learning\.core\.engines|learning\.core\.advice)\.(?:{'|'.join(FOLDERS)})\b")
+"""A game, its engine, its adviser."""
+
+
 def in_python(text: str) -> Iterator[int]:
     """The lines of a module that import a game, or compare something with the name of one or of its pieces."""
     for node in ast.walk(ast.parse(text)):
-        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if any(module.startswith("games.rules.") and module.split(".")[2] in FOLDERS for module in modules):
+        imported = []
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            imported = [f"{package}{alias.name}" for alias in node.names]
+        if any(map(_OF_A_GAME.match, imported)):
             yield node.lineno
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]

@@ -15,7 +15,7 @@ from drf_spectacular.utils import extend_schema
 
 from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
-from learning.core.engines.romgon.answers import LEVELS
+from learning.core.engines.registry import LEVELS, levels_named
 from learning.core.kernels.random_source import RandomSource
 from learning.kinds.machines import machine_mind
 from learning.selectors import advice
@@ -23,7 +23,7 @@ from learning.selectors import advice
 _SLOW_WORDS = (
     b"\\u006",
     b"\\u007",
-    *(slug.encode() for slug, level in LEVELS.items() if level.time_limit_s is not None),
+    *(slug.encode() for slug in LEVELS if any(level.time_limit_s is not None for level in levels_named(slug))),
 )
 
 
@@ -52,7 +52,7 @@ class AiHealthView(OpenView):
     @extend_schema(**ai_schema.HEALTH)
     def get(self, request: HttpRequest) -> dict[str, Any]:
         """Asks the engine for a move and nothing else; the whole site is asked at ``/api/health``."""
-        return {"status": "ok", "depth": advice.engine_depth(), "difficulties": list(LEVELS)}
+        return {"status": "ok", "depth": advice.engine_depth(), "difficulties": advice.engine_levels()}
 
 
 def is_slow(body: bytes) -> bool:

@@ -73,6 +73,12 @@ def engine_depth() -> int:
     return depth
 
 
+def engine_levels() -> list[str]:
+    """The levels of the engine of the game that is meant where none is named, the weakest first."""
+    engine = engine_of(game_get(UNNAMED))
+    return [] if engine is None else list(engine.levels)
+
+
 def warm_up() -> None:
     """Load or compile what answers need, before anybody waits for one."""
     engine_depth()
