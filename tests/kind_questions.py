@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,19 @@ KIND_TYPES = {
     *("Kind", "BoxKind", "ValueKind", "Entries"),
 }
 """Whoever asks whether something is one of these asks which kind of machine it has."""
+KIND_CLASSES = {
+    *("BoxRule", "QRule"),
+    *("Memory", "OpenMemory", "QMemory"),
+    *("BoxMachine", "QLearner", "FrozenValues", "FrozenBoxes"),
+    *("MachineData", "ValuesData"),
+    *("BoxKind", "ValueKind", "Entries"),
+    *("PRESETS", "Q_PRESETS", "DEFAULT_PRESETS"),
+}
+"""What belongs to one kind: who imports it means that kind and no other."""
+KIND_MODULES = re.compile(
+    r"learning\.(?:kinds\.(?:boxes|values|entries)|storage\.(?:boxes|values)|selectors\.(?:boxes|values))(?:\.|$)"
+)
+"""The modules of one kind, the same."""
 KIND_SLUGS = {"boxes", "q-learning"}
 KINDS_OWN = (
     "learning/kinds/",
@@ -28,6 +42,26 @@ KINDS_OWN = (
     "learning/selectors/values.py",
 )
 """Where a kind may be sure of itself: its own modules, and the core, where each of them is a class of its own."""
+IMPORTS_WITH_REASON = {
+    "learning/core/advice/romgon.py": "what a machine of Romgon answers is laid down, values and all, by its rules",
+    "learning/core/exchange/": "files of boxes and files of values: each a format of its own",
+    "learning/core/experiments/": "experiments of others, with boxes, done again",
+    "learning/core/printing/": "boxes on paper",
+    "learning/models/machines.py": "``box_rule`` and ``cabinet``, which refuse a machine without boxes",
+    "learning/admin/machines.py": "the pages of the rows that hold boxes",
+    "learning/api/machines.py": "the addresses of boxes, which refuse a machine without",
+    "learning/views/boxes.py": "the pages of boxes, the same",
+    "learning/serializers/machines.py": "what a box is on the wire",
+    "learning/selectors/matches.py": "what boxes drew and learnt in a match, for their kind's ``insight``",
+    "learning/selectors/strength.py": "exact strength of boxes, for their kind's ``strength``",
+    "learning/services/machines.py": "a file without a rule holds boxes, and takes one of their presets",
+    "learning/forms/exchange.py": "the same",
+    "learning/management/commands/import_machine.py": "the same",
+    "learning/management/commands/replay.py": "the same: recorded games teach boxes",
+    "learning/management/commands/audit.py": "whether each kind's rows are whole, row by row",
+    "learning/management/commands/warm_kernels.py": "compiled loops are those of boxes",
+}
+"""Modules that say boxes, or values, because they are about those, and why. What is about any machine has no place."""
 IN_PAGES = re.compile(r"keeps_values|typeof [\w.]+\.epsilon|\bkind\w* *[!=]==? *[\"'](?:boxes|q-learning)[\"']")
 """The same question in a template or a script."""
 
@@ -40,23 +74,47 @@ def kind_questions() -> Iterator[str]:
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith(KINDS_OWN) and "/migrations/" not in name:
             tree = ast.parse(path.read_text())
-            yield from (f"{name}:{node.lineno}" for node in ast.walk(tree) if _asks(node))
+            may_import = name.startswith(tuple(IMPORTS_WITH_REASON))
+            yield from (
+                f"{name}:{node.lineno}"
+                for node in ast.walk(tree)
+                if asks(node) or (not may_import and imports_of_a_kind(node))
+            )
     for path in sorted([*ROOT.glob("templates/**/*.html"), *ROOT.glob("static/js/*.js")]):
         for number, line in enumerate(path.read_text().splitlines(), start=1):
             if IN_PAGES.search(line):
                 yield f"{path.relative_to(ROOT).as_posix()}:{number}"
 
 
-def _asks(node: ast.AST) -> bool:
-    """``isinstance(…, QRule)``, ``… is QRule``, ``rule.kind == QRule.kind``, ``machine.keeps_values``."""
+def imports_of_a_kind(node: ast.AST) -> bool:
+    """``from learning.kinds.values import live``, ``from learning.core.machines.rule import BoxRule``."""
     match node:
+        case ast.Import(names=names):
+            return any(KIND_MODULES.match(alias.name) for alias in names)
+        case ast.ImportFrom(module=str(module), names=names):
+            named = {alias.name for alias in names}
+            return bool(named & KIND_CLASSES) or any(KIND_MODULES.match(f"{module}.{name}") for name in named)
+    return False
+
+
+def asks(node: ast.AST) -> bool:
+    """Whether a node asks, in one of these ways.
+
+    ``isinstance(…, QRule)``, ``case QRule():``, ``… is QRule``, ``type(…) is type(…)``, ``rule.kind == QRule.kind``,
+    ``machine.keeps_values``.
+    """
+    match node:
+        case ast.MatchClass(cls=cls):
+            return bool(_names(cls) & KIND_TYPES)
         case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, types]):
             return bool(_names(types) & KIND_TYPES)
         case ast.Compare(left=left, comparators=others):
             sides = [left, *others]
             slugs = {one.value for one in sides if isinstance(one, ast.Constant) and isinstance(one.value, str)}
-            named = any(isinstance(one, ast.Name | ast.Attribute) and _names(one) & KIND_TYPES for one in sides)
-            return named or bool(slugs & KIND_SLUGS)
+            named = any(_names(one) & KIND_TYPES for one in sides)
+            types = [one for one in sides if isinstance(one, ast.Call) and _names(one.func) == {"type"}]
+            plain = any(isinstance(one, ast.Name) and hasattr(builtins, one.id) for one in sides)
+            return named or bool(slugs & KIND_SLUGS) or (bool(types) and not plain)
         case ast.Attribute(attr="keeps_values"):
             return True
     return False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import house
+from tests import house, kind_questions, which_game
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_OURS = {".venv", "node_modules"}
@@ -102,6 +102,39 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
         if pattern.search((ROOT / path).read_text())
     ]
     assert not found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from learning.kinds.values import live",
+        "from learning.core.machines.rule import BoxRule",
+        "import learning.storage.values",
+        "same = type(one.rule) is type(other.rule)",
+        "same = type(rule) in (BoxRule, QRule)",
+        "match rule:\n  case QRule():\n    pass",
+    ],
+)
+def test_a_question_for_a_kind_is_seen_however_it_is_asked(line: str) -> None:
+    assert any(
+        kind_questions.asks(node) or kind_questions.imports_of_a_kind(node) for node in ast.walk(ast.parse(line))
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from learning.core.engines.romgon.answers import LEVELS",
+        "from learning.core.advice import romgon",
+        "import games.rules.hexapawn.rules",
+    ],
+)
+def test_a_question_for_a_game_is_seen_in_its_engine_and_adviser_as_well(line: str) -> None:
+    assert list(which_game.in_python(line)) == [1]
+
+
+def test_who_may_say_boxes_or_values_is_there() -> None:
+    assert not [name for name in kind_questions.IMPORTS_WITH_REASON if not (ROOT / name).exists()]
 
 
 @pytest.mark.parametrize("figure", house.measured(), ids=lambda figure: figure.name)

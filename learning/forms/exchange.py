@@ -10,7 +10,6 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxRule
 from learning.core.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
 from learning.core.printing.sheets import PrintOptions
 from learning.forms.base import PlainForm
@@ -63,7 +62,7 @@ class ImportForm(PlainForm):
         required=False,
         choices=[
             ("", "as its positions tell"),
-            *((game.slug, game.name) for game in filter(BoxRule.fits, GAMES.values())),
+            *((game.slug, game.name) for game in GAMES.values() if game.takes_boxes),
         ],
     )
     side = forms.ChoiceField(

@@ -9,7 +9,7 @@ from django import forms
 
 from games.rules.base import Game, Side
 from games.rules.registry import GAMES
-from learning.core.machines.presets import ALL_PRESETS, DEFAULT_PRESETS, presets_of
+from learning.core.machines.presets import ALL_PRESETS, presets_of
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import RuleError
 from learning.forms.base import PlainForm, say_plainly
@@ -61,7 +61,7 @@ class MachineForm(PlainForm):
         super().__init__(*args, **kwargs)
         known = [(slug, preset.name) for slug, preset in ALL_PRESETS.items()]
         self.fields["preset"].choices = known  # type: ignore[attr-defined]
-        self.fields["preset"].initial = DEFAULT_PRESETS[Side.FIRST]
+        self.fields["preset"].initial = next(iter(ALL_PRESETS))
         for kind in KINDS.values():
             start, hints = rule_to_form(kind.rule()), get_type_hints(kind.rule)
             for field in fields(kind.rule):

@@ -25,6 +25,7 @@ from learning.kinds.base import Kind
 from learning.models import Lesson, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import values as storage
+from learning.storage.bounds import values_most
 
 
 class TableMemory(AnyMemory, Protocol):
@@ -88,7 +89,7 @@ class Entries(Kind):
         self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
     ) -> tuple[TableMemory, Tally]:
         """Loaded here, so that no kind can forget how many entries the machine may come to have."""
-        memory = self.load(machine, storage.values_most(machine))
+        memory = self.load(machine, values_most(machine))
         return memory, self.teach(memory, match, seats, outcome)
 
     @abstractmethod

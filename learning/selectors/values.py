@@ -18,7 +18,8 @@ from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import machine_brief, machine_in
 from learning.selectors.matches import lesson_told
-from learning.storage.values import values_learner, values_most
+from learning.storage.bounds import values_most
+from learning.storage.values import values_learner
 
 SHOWN = 8
 """So many actions of a decision are told, the best first; what was played always is."""

@@ -34,9 +34,9 @@ from learning.exceptions import (
 )
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Lesson, Machine, TrainingRun
+from learning.storage.bounds import values_left
 from learning.storage.locks import machine_lock
 from learning.storage.names import names_forget
-from learning.storage.values import values_left
 
 DELETIONS = 1
 """The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""

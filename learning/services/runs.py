@@ -25,7 +25,7 @@ from learning.exceptions import (
 from learning.kinds.registry import kind_of
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
-from learning.storage.values import values_most
+from learning.storage.bounds import values_most
 from learning.workers.jobs import waits
 from learning.workers.runs import RUNS
 

@@ -16,7 +16,7 @@ from games.views import limited
 from learning.access import row_id
 from learning.core.experiments.base import Experiment
 from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.machines.presets import PRESETS
+from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import ExperimentNotFoundError
 from learning.forms.experiments import ExperimentForm
 from learning.models import ExperimentRun
@@ -68,7 +68,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
             "story": experiment.story.strip().split("\n\n"),
             "finding": experiment.finding.strip(),
             "science": experiment.science.strip().split("\n\n"),
-            "presets": [PRESETS[preset].name for preset in experiment.presets],
+            "presets": [ALL_PRESETS[preset].name for preset in experiment.presets],
         },
         "form": form,
         "run": selectors.experiment_run_line(run, experiment) if run is not None else None,

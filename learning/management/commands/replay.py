@@ -12,9 +12,8 @@ from learning.core.exchange import native, recorded_games
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import MAX_BYTES, text_of
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxRule
 from learning.core.training.replay import Pupil, RecordedGame, replay
-from learning.kinds.boxes.kind import BoxKind
+from learning.kinds.registry import kind_of_rule
 
 
 class Command(BaseCommand):
@@ -37,9 +36,10 @@ class Command(BaseCommand):
             games = recorded_games.load(text_of(_content(options["games"])), game)
         except ExchangeError as error:
             raise CommandError(f"{options['games']}: {error}") from None
-        if not BoxRule.fits(game):
+        rules: list[Any] = [PRESETS[preset].rule for preset in presets]
+        if not all(rule.fits(game) for rule in rules):
             raise CommandError(f"{game.name} has too many positions for boxes, so no such machine can play it.")
-        rules = [BoxKind().suited(game, PRESETS[preset].rule) for preset in presets]
+        rules = [kind_of_rule(rule).suited(game, rule) for rule in rules]
         first, second = (Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True))
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):

@@ -26,7 +26,8 @@ from learning.models import JobStatus, Machine, TrainingRun, ValueChange
 from learning.selectors.values import value_errors, values_miscounted
 from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
-from learning.storage.values import values_left, values_most, values_restore
+from learning.storage.bounds import values_left, values_most
+from learning.storage.values import values_restore
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, stranger, user
 from tests.factories import machine as box_machine
