@@ -3,12 +3,11 @@
 A message may be lost (Redis buffers nothing), so every one carries a whole state that could be read again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
-from games.outbox import Letter, Message, group_write
+from games.outbox import Letter, Message, group_write, latest
 from games.states import PrivateSeat, RoomState
 
 _answered: ContextVar[str] = ContextVar("answered", default="")
@@ -40,6 +39,8 @@ def _newer(before: Message, after: Message) -> Message:
     return max(before, after, key=lambda message: message["whole"]["version"])
 
 
-def group_tell(group: str, message: dict[str, Any]) -> bool:
-    """Send a message to a group; whether it could be sent. The latest of several says everything."""
-    return group_write(group, Letter(message))
+def group_tell(
+    group: str, message: Message, *, together: Callable[[Message, Message], Message] = latest, every_s: float = 0.0
+) -> bool:
+    """Send a message to a group; whether it could be sent. The latest of several, or both as one, say everything."""
+    return group_write(group, Letter(message, together=together, every_s=every_s))

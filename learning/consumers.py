@@ -17,7 +17,7 @@ from games.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from games.exceptions import PlayError, UnavailableError
 from games.players import Viewer
 from learning.access import machine_for, may_see, run_for
-from learning.events import machine_group, run_group, tournament_group
+from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
 from learning.models import Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_view
 from learning.selectors.tournaments import tournament_for, tournament_told, tournament_view
@@ -26,8 +26,11 @@ from learning.states import TournamentState
 logger = logging.getLogger(__name__)
 
 CLOSE_FAULT = 1011
-TELL_EVERY_S = 0.25
-"""A socket is told no more often than this; what comes meanwhile is told together, the last of it as well."""
+MISSED_AFTER_S = 5.0
+"""A lesson that a machine's socket has not heard of by then, though it has of a later one, is lost.
+
+Processes tell what they have gathered in their own time: another's may come before it.
+"""
 ASK_WHEN_AWAY_S = 5.0
 """While the database is away nobody knows whether they still may look: nothing is told, and asked again after this."""
 
@@ -71,8 +74,14 @@ class WatchConsumer(FrameConsumer, ABC):
             await self._tell_in_time(kind)
         except Exception:  # nobody awaits this task: an error of any kind would be seen by nobody
             logger.exception("could not tell %s of %s", kind, self.group)
-            await self.leave()
-            await self.close(CLOSE_FAULT)
+            await self.give_up()
+
+    async def give_up(self) -> None:
+        """End a socket that was not told everything: its page opens another, and asks how things stand."""
+        if self.telling is not None and self.telling is not asyncio.current_task():
+            self.telling.cancel()
+        await self.leave()
+        await self.close(CLOSE_FAULT)
 
     async def _tell_in_time(self, kind: str) -> None:
         while self.untold is not None:
@@ -152,18 +161,57 @@ class MachineConsumer(WatchConsumer):
     def found(self) -> Machine:
         return machine_for(self.user_now(), self.number)
 
+    reached: int
+    """The machine's lesson up to which this socket has heard of all."""
+
     def joined(self) -> dict[str, Any]:
-        self.found()
-        return {}
+        return {"lesson": self.found().n_lessons}
+
+    def note(self, view: Mapping[str, Any]) -> None:
+        self.reached, self.beyond = view["lesson"], set[int]()
+
+    async def handle(self, kind: str, data: dict[str, Any]) -> None:
+        """A page that hears nothing pings: what got lost was perhaps the last that there was to tell."""
+        if kind == "ping":
+            self.expect((await in_thread(self.found)).n_lessons)
+        await super().handle(kind, data)
 
     async def machine_boxes(self, event: dict[str, Any]) -> None:
         """Boxes that changed, from the group."""
-        await self.tell("boxes", event["data"], event.get("audience"))
+        self.beyond.update(lesson for lesson in event["lessons"] if lesson > self.reached)
+        while self.reached + 1 in self.beyond:
+            self.reached += 1
+            self.beyond.discard(self.reached)
+        self.expect(max(self.beyond, default=self.reached))
+        await self.tell("boxes", event["data"], event["audience"])
 
-    def together(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-        boxes = {box["position"]: box for box in [*before["boxes"], *after["boxes"]]}
-        latest = {name: after[name] or before[name] for name in ("drawn", "totals")}
-        return {"boxes": list(boxes.values()), **latest}
+    waiting: asyncio.Task[None] | None = None
+
+    def expect(self, lesson: int) -> None:
+        """See to it that this socket hears of all lessons up to this one: soon, or from the machine's page."""
+        if lesson > self.reached and self.waiting is None:
+            self.waiting = asyncio.create_task(self._wait_for(lesson))
+
+    async def _wait_for(self, lesson: int) -> None:
+        await asyncio.sleep(MISSED_AFTER_S)
+        self.waiting = None
+        if self.reached < lesson:
+            logger.info("%s was told of lesson %d and not of %d", self.group, lesson, self.reached + 1)
+            await self.give_up()
+        else:
+            self.expect(max(self.beyond, default=lesson))
+
+    async def disconnect(self, code: int) -> None:
+        """Wait for nothing more."""
+        if self.waiting is not None:
+            self.waiting.cancel()
+        await super().disconnect(code)
+
+    def together(self, before: Any, after: Any) -> Any:
+        return news_together(before, after)
+
+    def told(self, data: dict[str, Any]) -> Mapping[str, Any]:
+        return {**data, "lesson": self.reached}
 
 
 class TournamentConsumer(WatchConsumer):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from games.events import group_tell
+from games.outbox import Message
 from learning.models import Machine
-from learning.states import HoldsBeads, PointState, PrivateEntry, RunProgress, TournamentState, box_state
+from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
+
+TELL_EVERY_S = 0.25
+"""A process tells a machine's page no more often than this, whatever happens; what comes meanwhile is told together."""
 
 
 def machine_group(machine_id: int) -> str:
@@ -37,12 +40,13 @@ def tournament_changed(tournament_id: int, whole: TournamentState, private: list
 
 def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
     """Tell a machine's page which bead was drawn in a live match."""
-    _machine_tell(machine, {"boxes": [], "drawn": drawn, "totals": None})
+    _machine_tell(machine, [], {"boxes": [], "drawn": drawn, "totals": None, "lesson": machine.n_lessons})
 
 
-def boxes_changed(machine: Machine, boxes: Iterable[HoldsBeads]) -> bool:
-    """Tell a machine's page what these boxes hold now, and its totals after a lesson.
+def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) -> bool:
+    """Tell a machine's page what these boxes hold since these lessons, and its totals after the last of them.
 
+    Each lesson is told, with the boxes that it changed or without any, so that a page notices one that it has missed.
     Whether it could be told: who gathers changes tells them again with the next ones.
     """
     totals = {
@@ -52,9 +56,31 @@ def boxes_changed(machine: Machine, boxes: Iterable[HoldsBeads]) -> bool:
         "losses": machine.n_losses,
         "level": machine.level,
     }
-    told = [box_state(box) for box in boxes]
-    return _machine_tell(machine, {"boxes": told, "drawn": None, "totals": totals})
+    return _machine_tell(
+        machine, lessons, {"boxes": boxes, "drawn": None, "totals": totals, "lesson": machine.n_lessons}
+    )
 
 
-def _machine_tell(machine: Machine, data: dict[str, Any]) -> bool:
-    return group_tell(machine_group(machine.pk), {"type": "machine.boxes", "data": data, "audience": machine.audience})
+def news_together(before: MachineNews, after: MachineNews) -> MachineNews:
+    """Two pieces of news as one, whichever came first: of each box, and of the totals, what the later lesson left."""
+    boxes: dict[str, BoxNews] = {}
+    for box in [*before["boxes"], *after["boxes"]]:
+        if box["lesson"] >= boxes.get(box["position"], box)["lesson"]:
+            boxes[box["position"]] = box
+    earlier, later = sorted((before, after), key=lambda news: news["lesson"])
+    return {
+        "boxes": list(boxes.values()),
+        "drawn": after["drawn"] or before["drawn"],
+        "totals": later["totals"] or earlier["totals"],
+        "lesson": later["lesson"],
+    }
+
+
+def _machine_tell(machine: Machine, lessons: list[int], data: MachineNews) -> bool:
+    message = {"type": "machine.boxes", "data": data, "lessons": lessons, "audience": machine.audience}
+    return group_tell(machine_group(machine.pk), message, together=_as_one, every_s=TELL_EVERY_S)
+
+
+def _as_one(before: Message, after: Message) -> Message:
+    data = news_together(before["data"], after["data"])
+    return {**after, "data": data, "lessons": [*before["lessons"], *after["lessons"]]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol, TypedDict
 
 
@@ -29,6 +30,29 @@ class HoldsBeads(Protocol):
 def box_state(box: HoldsBeads) -> BoxState:
     """A box as it goes over the wire."""
     return {"position": box.position, "beads": box.beads, "draws": box.visits}
+
+
+class BoxNews(BoxState):
+    """A box that changed, and the number of its machine's lesson since which it holds this."""
+
+    lesson: int
+
+
+class MachineNews(TypedDict):
+    """What has become of a machine: boxes that changed, the last bead drawn, its totals after a lesson.
+
+    ``lesson`` is the number of its last lesson, as far as who tells it knew.
+    """
+
+    boxes: list[BoxNews]
+    drawn: dict[str, Any] | None
+    totals: dict[str, int] | None
+    lesson: int
+
+
+def box_news(boxes: Iterable[HoldsBeads], lesson: int) -> list[BoxNews]:
+    """Boxes as a lesson left them, each once: of one that it changed twice the last."""
+    return list({box.position: BoxNews(**box_state(box), lesson=lesson) for box in boxes}.values())
 
 
 class ShareState(TypedDict):

@@ -22,6 +22,7 @@ from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, MachineSeat
 from learning.selectors.machines import machine_in
 from learning.services.machines import room_copy
+from learning.states import box_news
 from learning.storage.locks import machine_hold, machines_locked
 
 
@@ -85,8 +86,9 @@ def match_teach(*, match: Match, outcome: Outcome, player: str) -> None:
             continue
         own = [one.seat for one in seats if one.machine_id == machine.pk]
         memory, tally = kind.taught(match, machine, own, outcome)
-        touched = {box.position: box for box in kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)}
-        transaction.on_commit(partial(events.boxes_changed, machine, touched.values()))
+        touched = kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)
+        told = box_news(touched, machine.n_lessons)
+        transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
     for seat in match.seats.all():  # what was read of who sits there is older than the lesson
         seat.occupant = None
 

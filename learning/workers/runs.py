@@ -27,6 +27,7 @@ from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
+from learning.states import BoxNews, box_news
 from learning.storage.locks import machine_lock
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -60,18 +61,21 @@ class News:
     """What has become of the boxes of the machines in training since their pages were told."""
 
     machines: dict[int, Machine] = field(default_factory=dict)
-    boxes: dict[int, dict[str, TouchedBox]] = field(default_factory=dict)
+    boxes: dict[int, dict[str, BoxNews]] = field(default_factory=dict)
+    lessons: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, machine: Machine, touched: Iterable[TouchedBox]) -> None:
-        """Note a lesson that is stored."""
+        """Note the machine's last lesson, which is stored."""
+        told = box_news(touched, machine.n_lessons)
         self.machines[machine.pk] = machine
-        self.boxes.setdefault(machine.pk, {}).update((box.position, box) for box in touched)
+        self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in told)
+        self.lessons.setdefault(machine.pk, []).append(machine.n_lessons)
 
     def tell(self) -> None:
         """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
         for pk, machine in list(self.machines.items()):
-            if events.boxes_changed(machine, self.boxes[pk].values()):
-                del self.machines[pk], self.boxes[pk]
+            if events.boxes_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):
+                del self.machines[pk], self.boxes[pk], self.lessons[pk]
 
 
 def run_claim(run_id: int) -> TrainingRun | None:

@@ -13,11 +13,22 @@ const boxes = unpack(pageData("packed"), page.dataset.machine);
 const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"), title);
 const live = byId("live");
 let isBack = false;
+/** The machine's lesson up to which everything is shown. */
+let lesson = Number(page.dataset.lesson);
+/** Frames that came while the page's own data was asked for again: it may be older than they are. */
+let held = null;
+let asked = 0;
 
 /** Takes one frame of the machine's socket; the socket calls it, and so may a test. */
 export function receive({ type, data }) {
-  if (type === "joined" && isBack) refresh();
+  // What it learnt after the page was made and before it was listened to, no frame tells.
+  if (type === "joined" && (isBack || data.lesson !== lesson)) refresh();
   if (type !== "boxes") return;
+  if (held) {
+    held.push({ type, data });
+    return;
+  }
+  lesson = data.lesson;
   wall.update(data.boxes, data.drawn);
   totals(data.totals);
   // Where not every box hangs here, what all of them hold is known again when the page is.
@@ -40,12 +51,26 @@ function say(words) {
   live.textContent = words;
 }
 
-/** After a break the page's own data tells what was missed. */
+/** The page's own data tells what was missed; what is told meanwhile comes after it. */
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  held ??= [];
+  asked += 1;
+  const turn = asked;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (answer.ok && turn === asked) show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  } finally {
+    if (turn === asked) {
+      const frames = held;
+      held = null;
+      for (const frame of frames) receive(frame);
+    }
+  }
+}
+
+function show(fresh) {
   const now = unpack(JSON.parse(fresh.getElementById("packed").textContent), page.dataset.machine);
+  lesson = Number(fresh.querySelector("[data-machine]").dataset.lesson);
   wall.update(now, JSON.parse(fresh.getElementById("drawn").textContent));
   for (const place of page.querySelectorAll("[data-total]")) {
     place.textContent = fresh.querySelector(`[data-total="${place.dataset.total}"]`).textContent;

@@ -4,7 +4,8 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from django.db import connection
+from playwright.sync_api import Page, Route, expect
 
 from games.rules.base import Side
 from learning.models import Box, Draw, Machine
@@ -20,7 +21,7 @@ from tests.e2e.playing import (
     start_first,
     start_other,
 )
-from tests.factories import house, trained
+from tests.factories import guest, house, play_out, room, trained
 
 pytestmark = pytest.mark.e2e
 
@@ -101,16 +102,16 @@ def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) ->
     start_first(page)
     play_mouse(page, "5")
     first = Draw.objects.get(seat__match=match_of(page))
-    expect(wall.locator(".wall-last")).to_have_attribute("data-position", first.box.position)
+    expect(wall.locator(".wall-last")).to_have_attribute("data-position", first.position)
     play_out_mouse(page)
     drawn = Draw.objects.filter(seat__match=match_of(page)).order_by("ply")
     last = drawn.last()
     assert last is not None
-    expect(wall.locator(".wall-last")).to_have_attribute("data-position", last.box.position)
+    expect(wall.locator(".wall-last")).to_have_attribute("data-position", last.position)
     expect(wall.locator(".wall-last .wall-dot")).to_have_count(1)
     expect(wall.locator('[data-total="games"]')).to_have_text("1")
     for draw in drawn:
-        expect_box_as_stored(wall, draw.box)
+        expect_box_as_stored(wall, machine.boxes.get(position=draw.position))
     beads = sum(sum(box.beads) for box in Box.objects.filter(machine=machine))
     expect(wall.locator('[data-total="beads"]')).to_have_text(f"{beads:,}")
     machine.refresh_from_db()
@@ -120,9 +121,9 @@ def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) ->
     assert wall.evaluate("window.isTheSamePage") is True
 
     # What the page was told is what a reload shows.
-    shown = wall.locator(f'.wall-box[data-position="{last.box.position}"]').get_attribute("aria-label")
+    shown = wall.locator(f'.wall-box[data-position="{last.position}"]').get_attribute("aria-label")
     wall.reload()
-    label = wall.locator(f'.wall-box[data-position="{last.box.position}"]')
+    label = wall.locator(f'.wall-box[data-position="{last.position}"]')
     expect(label).to_have_attribute("aria-label", str(shown))
     expect(wall.locator(".recent li")).to_have_count(1)
 
@@ -192,3 +193,19 @@ def test_a_box_of_thousands_of_beads(page: Page) -> None:
     expect(page.locator(f'.wall-box[data-position="{fullest.position}"]')).to_have_attribute(
         "aria-label", re.compile(rf"{sum(fullest.beads):,} beads")
     )
+
+
+def test_a_page_shows_what_was_learnt_while_it_was_on_its_way(page: Page) -> None:
+    """The page is older than its socket, and no frame tells of what came between."""
+    learner = house()[Side.SECOND]
+
+    def taught_meanwhile(route: Route) -> None:
+        play_out(room("menace").room.code, guest())
+        connection.close()  # Playwright calls this in a context of its own, and so it has one of its own
+        route.continue_()
+
+    page.route("**/machine*.js", taught_meanwhile, times=1)
+    goto_and_join(page, learner.get_absolute_url())
+    expect(page.locator('[data-total="games"]')).to_have_text("1")
+    for draw in Draw.objects.filter(machine=learner):
+        expect_box_as_stored(page, learner.boxes.get(position=draw.position))

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from games.authentication import user_of_scope
+from games.rules.base import Side
 from learning import consumers
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine, TrainingRun
@@ -19,8 +21,8 @@ from learning.services.runs import Stage, training_run_cancel, training_run_star
 from learning.tasks import knock
 from learning.workers.runs import RUNS
 from tests.conftest import StartWorker
-from tests.factories import machine, user
-from tests.sockets import RunSocket, logged_in
+from tests.factories import guest, house, machine, room, user
+from tests.sockets import RunSocket, Socket, logged_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 in_db = database_sync_to_async
@@ -34,8 +36,9 @@ def watched() -> tuple[Machine, TrainingRun, str]:
     return learner, run, logged_in(owner)
 
 
-async def tell(group: str, kind: str, data: dict[str, Any]) -> None:
-    await get_channel_layer().group_send(group, {"type": kind, "data": data})
+async def tell(group: str, kind: str, data: dict[str, Any], *lessons: int) -> None:
+    message = {"type": kind, "data": data, "lessons": list(lessons), "audience": None}
+    await get_channel_layer().group_send(group, message)
 
 
 async def test_who_may_not_look_any_more_is_told_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,19 +169,116 @@ async def test_what_comes_between_two_frames_is_told_in_one() -> None:
     learner, *_ = await in_db(watched)()
     group = f"machine.{learner.pk}"
 
-    def told(number: int, **fields: Any) -> dict[str, Any]:
-        boxes = [{"position": str(n), "beads": [number], "draws": [n]} for n in range(number)]
-        return {"boxes": boxes, "drawn": None, "totals": None, **fields}
+    def told(number: int, lesson: int, **fields: Any) -> dict[str, Any]:
+        boxes = [{"position": str(n), "beads": [number], "draws": [n], "lesson": lesson} for n in range(number)]
+        return {"boxes": boxes, "drawn": None, "totals": None, "lesson": lesson, **fields}
 
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
-        await page.expect("joined")
-        await tell(group, "machine.boxes", told(3))
-        assert (await page.expect("boxes")) == told(3)
+        assert await page.expect("joined") == {"lesson": 0}
+        await tell(group, "machine.boxes", told(3, 1), 1)
+        assert (await page.expect("boxes")) == told(3, 1)
         begin = time.monotonic()
-        await tell(group, "machine.boxes", told(2, drawn={"position": "1", "slot": 0}))
-        await tell(group, "machine.boxes", told(1, totals={"games": 1}))
+        await tell(group, "machine.boxes", told(2, 2, drawn={"position": "1", "slot": 0}), 2)
+        await tell(group, "machine.boxes", told(1, 3, totals={"games": 1}), 3)
         both = await page.expect("boxes")
         assert time.monotonic() - begin > 0.9 * consumers.TELL_EVERY_S
         assert [box["beads"] for box in both["boxes"]] == [[1], [2]]
         assert (both["drawn"], both["totals"]) == ({"position": "1", "slot": 0}, {"games": 1})
         assert await page.receive_nothing()
+
+
+FOR_EVER = 1e6
+"""Longer than any test."""
+
+
+async def closed(socket: RunSocket) -> int:
+    """The code with which a socket is closed."""
+    frame = await socket.receive_output()
+    while frame["type"] != "websocket.close":
+        frame = await socket.receive_output()
+    return int(frame["code"])
+
+
+def lesson_told(number: int) -> dict[str, Any]:
+    return {"boxes": [], "drawn": None, "totals": None, "lesson": number}
+
+
+async def test_a_page_that_was_not_told_of_a_lesson_is_closed_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
+    learner, *_ = await in_db(watched)()
+    group, path = f"machine.{learner.pk}", f"/api/machines/{learner.pk}/ws"
+    async with RunSocket(path) as page:
+        await page.expect("joined")
+        await tell(group, "machine.boxes", lesson_told(1), 1)
+        assert (await page.expect("boxes"))["lesson"] == 1
+        await tell(group, "machine.boxes", lesson_told(3), 3)
+        assert await closed(page) == 1011
+        assert await page.receive_nothing(), "nor is it told what came of it"
+    await in_db(Machine.objects.update)(n_lessons=3)
+    async with RunSocket(path) as again:
+        assert await again.expect("joined") == {"lesson": 3}
+        await tell(group, "machine.boxes", lesson_told(3), 2, 3)
+        assert (await again.expect("boxes"))["lesson"] == 3
+        await again.send_json_to({"type": "ping"})
+        await again.expect("pong")
+        assert await again.receive_nothing()
+        await in_db(Machine.objects.update)(n_lessons=4)  # the last that there was to tell is lost
+        await again.send_json_to({"type": "ping"})
+        assert await closed(again) == 1011
+
+
+async def test_lessons_may_be_told_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
+    learner, *_ = await in_db(watched)()
+    async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
+        await page.expect("joined")
+        for told, reached in (([2, 5], 0), ([1], 2), ([3, 4], 5)):
+            await tell(f"machine.{learner.pk}", "machine.boxes", lesson_told(5), *told)
+            assert (await page.expect("boxes"))["lesson"] == reached
+
+
+async def test_a_page_is_told_four_times_a_second_while_many_matches_teach_its_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Real sockets play real matches, and it has everything in the end."""
+    monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
+    frames: list[float] = []
+    send_frame = consumers.MachineConsumer.send_frame
+
+    async def noted(self: Any, kind: str, data: Any) -> None:
+        frames.append(time.monotonic())
+        await send_frame(self, kind, data)
+
+    monkeypatch.setattr(consumers.MachineConsumer, "send_frame", noted)
+    learner = (await in_db(house)())[Side.SECOND]
+    shown: dict[str, Any] = {}
+    n_players, n_matches = 8, 3
+    async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
+        await page.expect("joined")
+        await asyncio.gather(*(live_matches(number, n_matches) for number in range(n_players)))
+        lesson, totals = 0, {}
+        while lesson < n_players * n_matches:
+            told = await page.expect("boxes")
+            assert told["lesson"] >= lesson
+            lesson, totals = told["lesson"], told["totals"] or totals
+            shown |= {box["position"]: (box["beads"], box["draws"]) for box in told["boxes"]}
+    rows = await in_db(lambda: list(learner.boxes.values_list("position", "beads", "visits")))()
+    assert shown == {position: (beads, visits) for position, beads, visits in rows if any(visits)}
+    await in_db(learner.refresh_from_db)()
+    assert (lesson, totals["games"]) == (learner.n_lessons, n_players * n_matches)
+    _joined, *moments = frames
+    assert all(after - before > 0.9 * consumers.TELL_EVERY_S for before, after in pairwise(moments)), moments
+
+
+async def live_matches(number: int, n_matches: int) -> None:
+    """Play matches against the house's MENACE, through a socket as a page does."""
+    seated = await in_db(room)("menace", who=guest(number + 1))
+    async with Socket(seated.room.code, seated.token) as player:
+        state = (await player.expect("joined"))["state"]
+        for n in range(n_matches):
+            if n:
+                await player.frame("reset")
+                state = await player.expect("state")
+            while state["status"] == "playing":
+                await player.frame("move", {"move": state["legal_moves"][0], "ply": state["ply"]})
+                state = await player.expect("state")

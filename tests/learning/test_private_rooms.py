@@ -266,7 +266,7 @@ async def test_sockets_of_the_machine_and_its_run_end_with_the_first_news_of_wha
 
     def hide_and_train(learner: Machine, run: Any) -> None:
         Machine.objects.filter(pk=learner.pk).update(is_public=False)
-        boxes_changed(Machine.objects.get(pk=learner.pk), [])
+        boxes_changed(Machine.objects.get(pk=learner.pk), [], [])
         claimed = run_claim(run.pk)
         assert claimed is not None
         run_execute(claimed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -42,6 +43,7 @@ from learning.selectors.strength import (
     strength_kept,
     strength_sampled,
 )
+from learning.states import box_news
 from learning.storage import boxes as storage
 
 
@@ -163,7 +165,8 @@ class BoxKind(Kind):
     def _refill(self, seat: Seat) -> live.Refill:
         def refill(machine: Machine, memory: OpenMemory) -> None:
             touched = self.lesson_give(machine, memory, LessonKind.REFILL, match=seat.match)
-            transaction.on_commit(lambda: events.boxes_changed(machine, touched))
+            told = box_news(touched, machine.n_lessons)
+            transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
 
         return refill
 

@@ -15,6 +15,7 @@ def context(machine: Machine, facts: dict[str, Any], strength: Strength) -> dict
     wall = selectors_boxes.box_wall(machine)
     n_boxes, n_beads = selectors_boxes.box_totals(machine, wall)
     own = {
+        "lesson": machine.n_lessons,  # as the row was read, before the boxes
         "stopped": selectors_boxes.machine_stopped(machine),
         "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
         "beads": n_beads,

@@ -364,7 +364,7 @@ def test_a_run_that_the_database_stumbles_under_is_taken_up_again(does: str) -> 
 def test_what_a_page_could_not_be_told_is_told_with_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[set[str]] = []
 
-    def away_at_first(_: str, message: dict[str, Any]) -> bool:
+    def away_at_first(_: str, message: dict[str, Any], **how: Any) -> bool:
         told.append({box["position"] for box in message["data"]["boxes"]})
         return len(told) > 1
 

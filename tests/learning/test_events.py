@@ -1,0 +1,31 @@
+"""What a machine's page is told: in any order, together, and the same in the end."""
+
+import itertools
+
+from learning.events import news_together
+from learning.states import MachineNews
+
+
+def news(lesson: int, *positions: str, drawn: str = "") -> MachineNews:
+    """What a lesson did, or with a bead drawn what was known when it was."""
+    return {
+        "boxes": [{"position": one, "beads": [lesson], "draws": [lesson], "lesson": lesson} for one in positions],
+        "drawn": {"position": drawn, "slot": 0} if drawn else None,
+        "totals": None if drawn else {"games": lesson},
+        "lesson": lesson,
+    }
+
+
+def test_whichever_process_speaks_first_the_later_lesson_stays() -> None:
+    told = [news(1, "a", "b"), news(2, "b", "c"), news(3, "c"), news(2, drawn="d")]
+    for order in itertools.permutations(told):
+        first, *others = order
+        for other in others:
+            first = news_together(first, other)
+        assert {box["position"]: box["beads"] for box in first["boxes"]} == {"a": [1], "b": [2], "c": [3]}
+        assert (first["totals"], first["lesson"]) == ({"games": 3}, 3)
+        assert first["drawn"] == {"position": "d", "slot": 0}
+
+
+def test_of_two_beads_the_one_drawn_last_is_marked() -> None:
+    assert news_together(news(1, drawn="a"), news(1, drawn="b"))["drawn"] == {"position": "b", "slot": 0}
