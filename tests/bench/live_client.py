@@ -163,8 +163,9 @@ class Player(Socket):
         self.state: dict[str, Any] = {}
         self.asked: tuple[str, dict[str, Any]] | None = None
         """What they wait for the answer to."""
-        self.sent_at = 0.0
-        self.timer: asyncio.TimerHandle | None = None
+        self.n_twice = 0
+        """How many requests were sent over this socket that may have been stored before."""
+        self.retry: asyncio.TimerHandle | None = None
 
     # What comes
 
@@ -178,17 +179,15 @@ class Player(Socket):
 
     def _joined(self, state: dict[str, Any]) -> None:
         """The first time, or after a break: then what was asked for has been done, or is asked for again."""
-        is_first, self.state = not self.state, state
-        if is_first:
+        if not self.state:
             self._keep(state)
             self.crowd.joined(self)
         elif self.asked is not None:
             if self._is_answer(state):
-                self.asked = None
-                self._keep(state)
-                self._next()
+                self._answered(state)
             else:
-                self._send(*self.asked)
+                self.n_twice += 1
+                self._try()
 
     def _is_answer(self, state: dict[str, Any]) -> bool:
         """Whether a state shows what was asked for as done: once, and nothing else of ours."""
@@ -205,17 +204,23 @@ class Player(Socket):
         return own == [*self.matches[self.number], data["move"]] and state["ply"] - data["ply"] in {2 - is_over, 2}
 
     def _state(self, state: dict[str, Any]) -> None:
-        now = time.perf_counter()
         if self.asked is None:
             self.crowd.fault(self, f"state {state['version']} that nobody asked for")
         elif not self._is_answer(state):
             self.crowd.fault(self, f"{self.asked} was answered by {state['number']}.{state['ply']} {state['moves']}")
         else:
-            if self.asked[0] == "move":
-                self.crowd.answered(self.sent_at, now)
-            self.asked, self.state = None, state
-            self._keep(state)
-            self._next()
+            self._answered(state)
+
+    def _answered(self, state: dict[str, Any]) -> None:
+        """What was asked for has been done: think, and go on."""
+        assert self.asked is not None
+        if self.asked[0] == "move":
+            self.crowd.answered(self.sent_at, time.perf_counter())
+        self.asked = None
+        if self.retry is not None:
+            self.retry.cancel()
+        self._keep(state)
+        self._next()
 
     def _keep(self, state: dict[str, Any]) -> None:
         """Note what is certain now."""
@@ -226,12 +231,19 @@ class Player(Socket):
             self.crowd.finished(time.perf_counter())
 
     def _error(self, data: dict[str, Any]) -> None:
-        """Refused: asked for again after a while, unless it may not happen at all."""
+        """Refused: asked for again after a while, unless it may not happen at all.
+
+        What was sent twice, since a socket broke or the database stumbled, may be stored by now, and is refused then:
+        the state tells, or has told already.
+        """
         self.crowd.errors[data["code"]] += 1
-        if data["code"] in {"busy", "unavailable", "too_many_frames"} and self.asked is not None:
-            again_s = data.get("retry_after", AGAIN_S)
-            self.crowd.refused_ms.append(1000 * (time.perf_counter() - self.sent_at))
-            self.timer = self.crowd.loop.call_later(again_s, self._send, *self.asked)
+        if self.asked is not None and data["code"] in {"busy", "unavailable", "too_many_frames"}:
+            self.crowd.refused_ms.append(1000 * (time.perf_counter() - self.tried_at))
+            self.n_twice += data["code"] == "unavailable"
+            self.retry = self.crowd.loop.call_later(data.get("retry_after", AGAIN_S), self._try)
+        elif self.n_twice:
+            self.n_twice -= 1
+            self.say("ping", {})
         else:
             self.crowd.fault(self, f"{self.asked} was refused: {data}")
 
@@ -253,7 +265,7 @@ class Player(Socket):
         if self.crowd.is_over:
             return
         if seconds:
-            self.timer = self.crowd.loop.call_later(seconds, call)
+            self.crowd.loop.call_later(seconds, call)
         else:
             self.crowd.loop.call_soon(call)
 
@@ -272,18 +284,23 @@ class Player(Socket):
 
     def _send(self, kind: str, data: dict[str, Any]) -> None:
         self.asked, self.sent_at = (kind, data), time.perf_counter()
-        if self.is_open:  # else it is asked for again when the socket is
-            self.say(kind, data)
+        self._try()
+
+    def _try(self) -> None:
+        """Send what is asked for; with the socket broken it is when there is another."""
+        self.tried_at = time.perf_counter()
+        if self.asked is not None and self.is_open:
+            self.say(*self.asked)
 
     def refused(self, head: str) -> None:
         self.crowd.errors[f"socket: {head.splitlines()[0]}"] += 1
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.is_open = False
+        self.is_open, self.n_twice = False, 0
         if not self.crowd.is_closing:
             self.crowd.errors["socket broke"] += 1
-            if self.timer is not None and self.asked is not None:
-                self.timer.cancel()
+            if self.retry is not None:
+                self.retry.cancel()
             self.crowd.loop.call_later(AGAIN_S * (0.5 + random.random()), self.crowd.connect_soon, self)
 
 

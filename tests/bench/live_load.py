@@ -25,7 +25,7 @@ from typing import Any
 from games.rules.base import Side
 from tests.bench.figures import Figure, spread
 from tests.bench.live_client import Case
-from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, running_site, statements
+from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, kill_in_turn, running_site, statements
 
 MANY = "100000000"
 UNBOUNDED = {
@@ -41,6 +41,7 @@ OPPONENTS: dict[str, dict[str, Any]] = {
 HOUSE_MACHINE = "menace-second"
 """Whom they play against who play the house's MENACE with X."""
 NOISES = ("training", "tournament")
+KILLED = ("web", "postgres", "valkey", "workers")
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,16 @@ class Result:
         return not self.found["faults"] and not self.wrong
 
 
-def play(site: Site, case: Case, *, log_statements: bool = False) -> Result:
-    """Let everybody play, then compare what they were told with what is stored."""
+def play(site: Site, case: Case, *, log_statements: bool = False, kills: Sequence[str] = ()) -> Result:
+    """Let everybody play, then compare what they were told with what is stored.
+
+    With ``kills``, groups of ``live_site.GROUPS``, processes of each die meanwhile, and nothing is sampled.
+    """
+    from django.db import connection
+
     watch, before = Watch(site), _totals()
-    site.log_statements(log_statements)
+    if log_statements:
+        site.log_statements(True)
     client = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.live_client"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -95,17 +102,25 @@ def play(site: Site, case: Case, *, log_statements: bool = False) -> Result:
     json.dump(asdict(case), client.stdin)
     client.stdin.close()
     assert client.stdout.readline() == "begin\n"
-    watch.begin()
+    sample, text = Sample(case.seconds), ""
+    if kills:
+        kill_in_turn(kills, case.seconds)
+    else:
+        watch.begin()
     logged_from = site.log.stat().st_size
     assert client.stdout.readline() == "end\n"
-    with site.log.open() as log:
-        log.seek(logged_from)
-        text = log.read() if log_statements else ""
-    sample = watch.end()
+    if log_statements:
+        with site.log.open() as log:
+            log.seek(logged_from)
+            text = log.read()
+    if not kills:
+        sample = watch.end()
     found = json.load(client.stdout)
     assert client.wait() == 0
-    site.log_statements(False)
+    if log_statements:
+        site.log_statements(False)
     watch.close()
+    connection.close()  # of before a server died
     return Result(found, sample, statements(text), wrong_rows(found["rooms"], before))
 
 
@@ -218,13 +233,8 @@ def report(result: Result) -> Iterator[str]:
     yield f"milliseconds       median {median:.1f}, 95 % {slow:.1f}, 99 % {slowest:.1f}"
     for rate in found["rates"]:
         yield f"lessons/s          {rate:.0f} where all resign at once"
-    each = ", ".join(f"{name} {1000 * result.each(s):.2f}" for name, s in sorted(sample.cpu_s.items()) if s)
-    yield f"processor ms/move  {each}; of servers {result.server_cpu_ms:.2f}"
-    in_ms = [1000 * mean / result.rate for mean in (sample.writing, sample.idle_writing, sample.waiting, sample.busy)]
-    yield f"locks held         {in_ms[0]:.1f} ms/move, {in_ms[1]:.1f} of it idle; waited for {in_ms[2]:.1f} ms/move"
-    yield f"in statements      {in_ms[3]:.1f} ms/move; {sample.most_connections} connections at most"
-    yield f"transactions/move  {result.each(sample.n_transactions):.2f} ({sample.n_rolled_back} rolled back)"
-    yield f"written ahead      {result.each(sample.wal_bytes) / 1000:.1f} kB/move"
+    if sample.cpu_s:
+        yield from _sample_lines(result)
     if result.statements:
         yield from _statement_lines(result)
     if found["frames"]:
@@ -233,6 +243,18 @@ def report(result: Result) -> Iterator[str]:
     if found["refused_ms"]:
         yield f"refused within     {max(found['refused_ms']):.0f} ms at most"
     yield f"lost or doubled    {[*found['faults'], *result.wrong][:10] or 'nothing'}"
+
+
+def _sample_lines(result: Result) -> Iterator[str]:
+    """What a move costs the processes and the database."""
+    sample = result.sample
+    each = ", ".join(f"{name} {1000 * result.each(s):.2f}" for name, s in sorted(sample.cpu_s.items()) if s)
+    yield f"processor ms/move  {each}; of servers {result.server_cpu_ms:.2f}"
+    in_ms = [1000 * mean / result.rate for mean in (sample.writing, sample.idle_writing, sample.waiting, sample.busy)]
+    yield f"locks held         {in_ms[0]:.1f} ms/move, {in_ms[1]:.1f} of it idle; waited for {in_ms[2]:.1f} ms/move"
+    yield f"in statements      {in_ms[3]:.1f} ms/move; {sample.most_connections} connections at most"
+    yield f"transactions/move  {result.each(sample.n_transactions):.2f} ({sample.n_rolled_back} rolled back)"
+    yield f"written ahead      {result.each(sample.wal_bytes) / 1000:.1f} kB/move"
 
 
 def _statement_lines(result: Result) -> Iterator[str]:
@@ -287,6 +309,7 @@ def options_of(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--programs", action="store_true", help="players show their seat's token, and have no session")
     parser.add_argument("--resign", action="store_true", help="all end their match at the same moment, again and again")
     parser.add_argument("--noise", default="", help=f"what the workers do meanwhile: {','.join(NOISES)}")
+    parser.add_argument("--kill", default="", help=f"what is killed meanwhile, twice: {','.join(KILLED)}")
     parser.add_argument("--statements", action="store_true", help="log every statement, which slows everything down")
     return parser.parse_args(words)
 
@@ -296,9 +319,14 @@ def main(words: list[str]) -> int:
     options = options_of(words)
     with idle_site() as site:
         make_noise(options.noise.split(","))
-        result = play(site, case_of(site, options), log_statements=options.statements)
+        result = _play_options(site, options)
     sys.stdout.write("".join(f"{line}\n" for line in report(result)))
     return int(not result.is_whole)
+
+
+def _play_options(site: Site, options: argparse.Namespace) -> Result:
+    kills = [group for group in options.kill.split(",") if group]
+    return play(site, case_of(site, options), log_statements=options.statements, kills=kills)
 
 
 def live_few() -> Iterator[Figure]:
@@ -332,13 +360,15 @@ def live_load() -> Iterator[Figure]:
         result = _played(site, matches=300)
         name = "300 matches beside a run and a tournament"
         yield _figure(name, result, "95 % < 100 ms", result.percentiles[1] < 100)
+        result = _played(site, matches=300, seconds=90, kill=",".join(KILLED))
+        yield _figure("  and every kind of process killed, twice", result, "all go on", result.is_whole)
 
 
 def _played(site: Site, **words: Any) -> Result:
     """A case as on the command line, by the options that differ."""
     options = options_of([])
     vars(options).update(words)
-    result = play(site, case_of(site, options))
+    result = _play_options(site, options)
     sys.stderr.write("".join(f"  {line}\n" for line in [str(words), *report(result)]))
     return result
 

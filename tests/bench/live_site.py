@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import re
 import shutil
 import signal
@@ -14,7 +15,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,22 @@ def answers_at(host: str, port: int) -> bool:
 # What it costs
 
 
-def cpu_seconds() -> Counter[str]:
-    """Seconds of processor time so far of each of the groups, of our descendants and what they have waited for."""
+@dataclass(frozen=True)
+class Process:
+    """One of our descendants: what it is (a value of ``GROUPS``), and its seconds of processor time so far.
+
+    Those of its children that it has waited for are counted with it.
+    """
+
+    pid: int
+    group: str
+    is_leader: bool
+    """Whether its parent is something else."""
+    cpu_s: float
+
+
+def our_processes() -> list[Process]:
+    """All our descendants."""
     parents, words, ticks = dict[int, int](), dict[int, str](), dict[int, int]()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -105,13 +120,36 @@ def cpu_seconds() -> Counter[str]:
                 pid = int(entry.name)
                 words[pid] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 parents[pid], ticks[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+
+    def group(pid: int) -> str:
+        known = (GROUPS[word] for one in _lineage(pid, parents) for word in GROUPS if word in words[one])
+        return next(known, "supervisor")
+
+    return [
+        Process(pid, group(pid), group(parents[pid]) != group(pid), ticks[pid] / CLOCK_HZ)
+        for pid in words
+        if os.getpid() in list(_lineage(pid, parents))[1:]
+    ]
+
+
+def cpu_seconds() -> Counter[str]:
+    """Seconds of processor time so far of each of the groups."""
     spent: Counter[str] = Counter()
-    for pid in words:
-        lineage = list(_lineage(pid, parents))
-        if os.getpid() in lineage[1:]:
-            known = (GROUPS[word] for one in lineage for word in GROUPS if word in words[one])
-            spent[next(known, "supervisor")] += ticks[pid] / CLOCK_HZ
+    for process in our_processes():
+        spent[process.group] += process.cpu_s
     return spent
+
+
+def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
+    """Kill a process of each of the groups twice, at even times: first one of those that it leads, then what leads."""
+    pause_s = seconds / (2 * len(groups) + 1)
+    for is_leader in (False, True):
+        for group in groups:
+            time.sleep(pause_s)
+            of_group = [one for one in our_processes() if one.group == group]
+            found = [one.pid for one in of_group if one.is_leader == is_leader] or [one.pid for one in of_group]
+            if found:
+                os.kill(random.choice(found), signal.SIGKILL)
 
 
 def _lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
