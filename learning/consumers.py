@@ -20,8 +20,8 @@ from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
 from learning.models import Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_view
-from learning.selectors.tournaments import tournament_for, tournament_told, tournament_view
-from learning.states import TournamentState
+from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
+from learning.states import TournamentChange, TournamentState
 
 logger = logging.getLogger(__name__)
 
@@ -215,7 +215,12 @@ class MachineConsumer(WatchConsumer):
 
 
 class TournamentConsumer(WatchConsumer):
-    """Tells a tournament's page how it stands."""
+    """Tells a tournament's page how it stands, and then what has changed about that."""
+
+    version: int
+    """The newest that was heard of."""
+    shown: TournamentState
+    """How the tournament stands as far as this socket has been told: what is told next is told against it."""
 
     def watched(self) -> str:
         return tournament_group(self.number)
@@ -227,17 +232,18 @@ class TournamentConsumer(WatchConsumer):
         found = self.found()
         return tournament_view(found, self.viewer)
 
-    def note(self, view: Mapping[str, Any]) -> None:
-        self.version = view["version"]
+    def note(self, view: Any) -> None:
+        self.version, self.shown = view["version"], view
 
     async def tournament_state(self, event: dict[str, Any]) -> None:
         """How the tournament stands, from the group; nothing older than what this socket has seen."""
         if event["whole"]["version"] > self.version:
-            self.note(event["whole"])
+            self.version = event["whole"]["version"]
             await self.tell("state", {"whole": event["whole"], "private": event["private"]})
 
-    def told(self, data: dict[str, Any]) -> TournamentState:
-        return tournament_told(data["whole"], data["private"], self.viewer)
+    def told(self, data: dict[str, Any]) -> TournamentChange:
+        before, self.shown = self.shown, tournament_told(data["whole"], data["private"], self.viewer)
+        return tournament_change(before, self.shown)
 
 
 class RunConsumer(WatchConsumer):

@@ -210,6 +210,16 @@ class TournamentState(TournamentBrief):
     pairings: list[PairingState]
 
 
+class TournamentChange(TournamentState):
+    """A tournament as it stands, of its tables only the lines that differ from version ``since``.
+
+    ``order`` is that of standings and crosstable: the numbers of all entries, best first.
+    """
+
+    since: int
+    order: list[int]
+
+
 class PrivateEntry(TypedDict):
     """An entry that is not for everybody, and who may know of it."""
 

@@ -57,6 +57,18 @@ class RunSocket(_Socket):
         super().__init__(application, path, headers)
 
 
+def tournament_after(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """The whole tournament as a client has it after a frame ``state``: what static/js/tournament_tables.js makes."""
+    assert change["since"] == before["version"]
+    now = {**before, **change}
+    for table, name in (("entries", "number"), ("pairings", "number"), ("standings", "entry"), ("crosstable", "entry")):
+        lines = {line[name]: line for line in [*before[table], *change[table]]}
+        order = change["order"] if name == "entry" else sorted(lines)
+        now[table] = [lines[one] for one in order]
+    del now["since"], now["order"]
+    return now
+
+
 def logged_in(account: Any) -> str:
     api = APIClient()
     api.force_login(account)

@@ -18,7 +18,14 @@ from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry
 from learning.selectors.machines import machine_list_seen
-from learning.states import EntryState, PairingState, PrivateEntry, TournamentBrief, TournamentState
+from learning.states import (
+    EntryState,
+    PairingState,
+    PrivateEntry,
+    TournamentBrief,
+    TournamentChange,
+    TournamentState,
+)
 
 RATINGS_CACHE_S = 24 * 3600
 STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
@@ -151,6 +158,23 @@ def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer:
             {**one, "expected": None if hidden & {one["first"], one["second"]} else one["expected"]}
             for one in whole["pairings"]
         ],
+    }
+
+
+def tournament_change(before: TournamentState, after: TournamentState) -> TournamentChange:
+    """What there is to tell of a tournament to who was told how it stood before: as they may know it, both times."""
+    entries = [line for line in after["entries"] if line not in before["entries"]]
+    standings = {row["entry"]: row for row in before["standings"]}
+    crosstable = {row["entry"]: row for row in before["crosstable"]}
+    pairings = {one["number"]: one for one in before["pairings"]}
+    return {
+        **after,
+        "since": before["version"],
+        "order": [row["entry"] for row in after["standings"]],
+        "entries": entries,
+        "standings": [row for row in after["standings"] if row != standings.get(row["entry"])],
+        "crosstable": [row for row in after["crosstable"] if row != crosstable.get(row["entry"])],
+        "pairings": [one for one in after["pairings"] if one != pairings.get(one["number"])],
     }
 
 

@@ -1,7 +1,8 @@
-/** A tournament's page: standings, crosstable and pairings, redrawn from every state the socket sends. */
+/** A tournament's page: standings, crosstable and pairings, redrawn with every change the socket tells. */
 
 import { byId, html, pageData } from "./dom.js";
 import { Socket } from "./socket.js";
+import { merged } from "./tournament_tables.js";
 import { figure } from "./words.js";
 
 const page = document.querySelector("[data-tournament]");
@@ -13,7 +14,8 @@ const WORDS = {
   cancelled: "called off",
   failed: "failed",
 };
-let shown = -1;
+/** How it stands as far as is known, whole. */
+let known = pageData("tournament");
 let status = null;
 
 const points = (value) => value.toLocaleString("en-GB", { maximumFractionDigits: 1 });
@@ -32,12 +34,16 @@ const number = (text, attributes = {}) => html("td", { class: "figure", ...attri
 
 /** Takes one frame of the socket. */
 export function receive({ type, data }) {
-  if ((type === "joined" || type === "state") && data.version >= shown) draw(data);
+  if (type !== "joined" && type !== "state") return;
+  const now = type === "joined" ? data : merged(known, data);
+  // Told against what is not here: who joins is told the whole.
+  if (now === null) socket.rejoin();
+  else draw(now);
 }
 
 function draw(state) {
   const names = new Map(state.entries.map((entry) => [entry.number, entry]));
-  shown = state.version;
+  known = state;
   progress(state);
   standings(state, names);
   cross(state, names);
@@ -156,9 +162,10 @@ function pairings(state, names) {
   byId("pairings").replaceChildren(columns, html("tbody", {}, rows));
 }
 
-draw(pageData("tournament"));
+draw(known);
+let socket = null;
 if (status === "running") {
-  new Socket(`/api/tournaments/${page.dataset.tournament}/ws`, receive, (connection) => {
+  socket = new Socket(`/api/tournaments/${page.dataset.tournament}/ws`, receive, (connection) => {
     byId("lost").hidden = connection !== "lost" || status !== "running";
   });
 }

@@ -32,7 +32,7 @@ from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import run_claim, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
 from tests.factories import NC, guest, machine, person, play_out, room, user
-from tests.sockets import RunSocket, Socket, logged_in, token_of
+from tests.sockets import RunSocket, Socket, logged_in, token_of, tournament_after
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
 in_db = database_sync_to_async
@@ -344,7 +344,9 @@ async def test_a_tournament_tells_neither_who_hides_nor_what_their_beads_promise
                     assert cell == ({**known, "expected": None} if meets else known)
             if not again:
                 await in_db(_tell_anew)(tournament)
-                states = [await socket.expect("state") for socket in (stranger, master)]
+                changes = [await socket.expect("state") for socket in (stranger, master)]
+                assert not any(names(change) for change in changes), "it had been told already"
+                states = list(map(tournament_after, states, changes))
 
 
 def _tell_anew(tournament: Tournament) -> None:

@@ -9,12 +9,16 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from games import services_tokens
+from games.players import GUEST as GUEST_VIEWER
+from games.players import Viewer
 from games.rules.base import Side
 from learning.models import JobStatus, Machine, Tournament
+from learning.selectors.tournaments import tournament_view
 from learning.services.tournaments import tournament_cancel, tournament_start
-from learning.workers.pairings import tournament_play
+from learning.workers import pairings as referee
+from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
 from tests.factories import machine, user
-from tests.sockets import RunSocket
+from tests.sockets import RunSocket, logged_in, tournament_after
 
 pytestmark = pytest.mark.django_db
 URL = "/api/tournaments"
@@ -187,17 +191,53 @@ def socket(tournament: Tournament, token: str = "") -> RunSocket:
 async def test_the_socket_tells_how_it_stands_and_how_it_ends() -> None:
     tournament = await in_db(held)(None, await in_db(machine)())
     async with socket(tournament) as watching:
-        assert (await watching.expect("joined"))["pairings_done"] == 0
+        state = await watching.expect("joined")
+        assert state["pairings_done"] == 0
         await in_db(tournament_play)(tournament.pk)
-        versions, state = [0], {"status": ""}
+        versions = [0]
         while state["status"] != "finished":
-            state = await watching.expect("state")
+            state = tournament_after(state, await watching.expect("state"))
             versions.append(state["version"])
         assert versions == sorted(set(versions))
         assert state["pairings_done"] == state["pairings_total"]
         assert state["standings"][0]["place"] == 1
         await watching.send_json_to({"type": "ping"})
         await watching.expect("pong")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each pairing, one of whose players is hidden: each watcher has what they would be given by then."""
+    monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
+    owner = await in_db(user)("owner")
+    tournament = await in_db(held_with_two)(owner)
+    path = f"{URL}/{tournament.pk}/ws"
+    session = await in_db(logged_in)(owner)
+    async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
+        watching = {stranger: GUEST_VIEWER, master: Viewer.of(owner)}
+        shown = {socket: await socket.expect("joined") for socket in watching}
+        n_pairings = len(shown[master]["pairings"])
+        for n, pairing in enumerate(await in_db(claimable)(tournament.pk)):
+            await in_db(lambda number=pairing: pairing_play(pairing_claim(number)))()
+            await in_db(tournament.refresh_from_db)()
+            for socket, viewer in watching.items():
+                change = await socket.expect("state")
+                assert [one["number"] for one in change["pairings"]] == [n], "of the table one line in so many"
+                assert len(change["crosstable"]) == 2
+                assert change["entries"] == []
+                shown[socket] = tournament_after(shown[socket], change)
+                assert shown[socket] == await in_db(tournament_view)(tournament, viewer)
+            assert "Hidden" not in str(shown[stranger])
+            assert "Hidden" in str(shown[master])
+        assert (n + 1, tournament.status) == (n_pairings, "finished")
+
+
+def held_with_two(owner: Any) -> Tournament:
+    entrants = machine(Side.FIRST, owner=owner, name="Hidden"), machine(Side.SECOND, owner=owner, name="Open")
+    entries = [*(entrant.slug for entrant in entrants), "random", "perfect"]
+    tournament = tournament_start(user=owner, entries=entries, games=50, seed=3, enqueue=False)
+    Machine.objects.filter(name="Hidden").update(is_public=False)
+    return tournament
 
 
 @pytest.mark.django_db(transaction=True)
