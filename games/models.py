@@ -126,6 +126,11 @@ class Match(models.Model):
         help_text="Until when whoever thinks about a slow player's next move has it to themselves.",
     )
 
+    sitting: list[Seat] | None = None
+    """Its seats in order of side, once they are read; kept with this object, and never stored."""
+    played: list[Ply] | None = None
+    """Its plies in order, once they are read; kept with this object as well, and those that are about to be stored."""
+
     class Meta:
         verbose_name_plural = "matches"
         constraints = [

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import reduce
 from operator import or_
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.db.models import Exists, Model, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
@@ -74,32 +74,87 @@ def snapshot() -> Iterator[None]:
         yield
 
 
-def room_get(code: str, *, lock: bool = False) -> Room:
-    """The room with this code, locked for writing on request (call inside a transaction).
+def room_get(code: str) -> Room:
+    """The room with this code.
 
     Raises:
         RoomNotFoundError: there is none.
     """
-    rooms = Room.objects.select_for_update(of=("self",), no_key=True) if lock else Room.objects.all()
     # What cannot be a code never reaches the database, which refuses some characters altogether.
-    room = rooms.filter(code=code).first() if CODE_FORM.fullmatch(code) else None
+    room = Room.objects.filter(code=code).first() if CODE_FORM.fullmatch(code) else None
     if room is None:
         raise RoomNotFoundError
     return room
 
 
+MATCH_CURRENT = """
+    SELECT to_json(room), to_json(latest), room.version = seen.version,
+        (SELECT json_agg(seat ORDER BY seat.side) FROM games_seat AS seat WHERE seat.match_id = latest.id),
+        (SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id)
+    FROM games_room AS room JOIN games_room AS seen ON seen.id = room.id
+        CROSS JOIN LATERAL (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
+    WHERE room.code = %s"""
+
+
+def match_current(code: str, *, lock: bool = False) -> Match:
+    """The match that is being played in a room, or was played last, with its room, its seats and its plies.
+
+    One statement: it stands at the beginning of every move. With ``lock`` the room is locked for writing (call inside
+    a transaction). Who had to wait for the lock sees the room as it is now, and the rest as it was when they began to
+    wait; as every change raises the room's version they see that too, and read again.
+
+    Raises:
+        RoomNotFoundError: no room has this code.
+    """
+    statement = f"{MATCH_CURRENT} FOR NO KEY UPDATE OF room" if lock else MATCH_CURRENT
+    with connection.cursor() as cursor:
+        found = None
+        while CODE_FORM.fullmatch(code) and (found is None or not found[2]):
+            found = cursor.execute(statement, [code]).fetchone()
+            if found is None:
+                break
+    if found is None:
+        raise RoomNotFoundError
+    room, match, _, sitting, played = found
+    current = _row(Match, match)
+    current.room = _row(Room, room)
+    current.sitting = [_row(Seat, seat) for seat in sitting]
+    current.played = [_row(Ply, ply) for ply in played or ()]
+    for seat in current.sitting:
+        seat.match = current
+    for ply in current.played:
+        ply.match = current
+    return current
+
+
+RowT = TypeVar("RowT", bound=Model)
+
+
+def _row(model: type[RowT], row: dict[str, Any]) -> RowT:
+    """A row that PostgreSQL wrote as JSON."""
+    columns = {field.attname: field.to_python(row[str(field.column)]) for field in model._meta.concrete_fields}
+    return model.from_db(DEFAULT_DB_ALIAS, list(columns), list(columns.values()))
+
+
 def match_latest(room: Room) -> Match:
-    """The match that is being played in the room, or was played last; its seats (by side) are read with it."""
+    """The match that is being played in a room at hand, or was played last."""
     match = room.matches.order_by("-number")[0]
     match.room = room
-    seats_read(match)
     return match
 
 
 def seats_read(match: Match) -> list[Seat]:
-    """The seats of a match in order of side; ``match.seats.all()`` gives the same objects from now on."""
-    prefetch_related_objects([match], Prefetch("seats", Seat.objects.order_by("side")))
-    return list(match.seats.all())
+    """The seats of a match in order of side, read once for each object."""
+    if match.sitting is None:
+        match.sitting = list(match.seats.order_by("side"))
+    return match.sitting
+
+
+def plies_read(match: Match) -> list[Ply]:
+    """The plies of a match in order, read once for each object."""
+    if match.played is None:
+        match.played = list(match.plies.order_by("number"))
+    return match.played
 
 
 def swap_allowed(seats: list[Seat]) -> bool:
@@ -159,7 +214,7 @@ def room_state(room: Room, match: Match | None = None) -> State:
     """The state of a room for all who look; ``match`` as for :func:`room_view`."""
     match = match or match_latest(room)
     whole = room_view(room, match)
-    seats = [seat for seat in match.seats.all() if seat.automaton]
+    seats = [seat for seat in seats_read(match) if seat.automaton]
     asked = ((seat, PLAYERS[seat.automaton].audience(seat)) for seat in seats)
     private: list[PrivateSeat] = [
         {"side": seat.side, "player": seat.automaton, "audience": audience}
@@ -177,10 +232,9 @@ def room_view(room: Room, match: Match | None = None) -> RoomState:
     A service that has just changed the room's latest match passes it, with the seats it has read.
     """
     match = match or match_latest(room)
-    prefetch_related_objects([match], "plies")  # for automated players too, when they tell how they chose
     game = room.game_rules
     position = game.decode(match.position)
-    seats, plies = list(match.seats.all()), list(match.plies.all())
+    seats, plies = seats_read(match), plies_read(match)
     playing = match.status == MatchStatus.PLAYING
     legal = game.legal_moves(position) if playing else ()
     cells = game.look.layout.cells
@@ -290,7 +344,7 @@ def machines_managed(room: Room, user: Any) -> list[Any]:
     """The ids of those machines at the board that the account may change."""
     if not user.is_authenticated:
         return []
-    seats = [seat for seat in match_latest(room).seats.all() if seat.automaton]
+    seats = [seat for seat in seats_read(match_latest(room)) if seat.automaton]
     managed = [seat for seat in seats if PLAYERS[seat.automaton].manages(seat, user)]
     machines = [PLAYERS[seat.automaton].describe(seat) for seat in managed]
     return [machine["id"] for machine in machines if machine]

@@ -23,7 +23,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from games import events, exceptions, thinking
@@ -36,8 +36,9 @@ from games.selectors import (
     EMPTY_BOX,
     RESIGNATION,
     State,
+    match_current,
     match_latest,
-    room_get,
+    plies_read,
     room_state,
     rooms_of,
     rooms_open,
@@ -314,7 +315,6 @@ def room_join(*, code: str, person: Person) -> Seated:
     _seat_person(free, _seat_of(person, token))
     free.save()
     match.status = MatchStatus.PLAYING
-    match.save(update_fields=["status"])
     _changed(room, match)
     return Seated(room, Side(free.side), token)
 
@@ -348,8 +348,8 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         raise exceptions.MoveRefusedError(error) from None
     if seat.takes_over:
         PLAYERS[seat.takes_over].follow(seat, position, parsed)
-    played = [_ply(match, seat.side, game.format_move(parsed), game.encode(after))]
-    _go_on(match, seats, after, played)
+    _ply(match, seat.side, game.format_move(parsed), game.encode(after))
+    _go_on(match, seats, after)
     return _changed(room, match).told(person.viewer)
 
 
@@ -390,7 +390,7 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
         raise exceptions.StalePlyError
     if match.answer_by is not None and not _is_overdue(match):
         return room_state(room, match).told(person.viewer)
-    _go_on(match, seats, room.game_rules.decode(match.position), [], most=plies)
+    _go_on(match, seats, room.game_rules.decode(match.position), most=plies)
     return _changed(room, match).told(person.viewer)
 
 
@@ -430,7 +430,7 @@ def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
     room, match, seats = _locked(asked.room.code)
     if match.pk != asked.pk or match.n_plies != asked.n_plies or match.answer_by is None:
         return
-    _go_on(match, seats, room.game_rules.decode(match.position), [], most=most, answer=choice)
+    _go_on(match, seats, room.game_rules.decode(match.position), most=most, answer=choice)
     _changed(room, match)
 
 
@@ -461,9 +461,8 @@ def room_watch(*, code: str) -> State:
         RoomNotFoundError.
     """
     with snapshot():
-        room = room_get(code)
-        match = match_latest(room)
-        state = room_state(room, match)
+        match = match_current(code)
+        state = room_state(match.room, match)
     _remind(match)
     return state
 
@@ -503,9 +502,9 @@ def room_enter(*, code: str, person: Person) -> Entered:
         RoomNotFoundError.
     """
     with snapshot():
-        room = room_get(code)
-        match = match_latest(room)
-        roles = (room.game_rules.look.layout.roles[seat.side] for seat in match.seats.all() if person.holds(seat))
+        match = match_current(code)
+        room = match.room
+        roles = (room.game_rules.look.layout.roles[seat.side] for seat in seats_read(match) if person.holds(seat))
         view = room_state(room, match).told(person.viewer)
         entered = Entered(room, next(roles, None), person.hosts(room), view)
     _remind(match)
@@ -515,10 +514,10 @@ def room_enter(*, code: str, person: Person) -> Entered:
 def room_is_of(*, code: str, person: Person) -> bool:
     """Whether there is such a room, and this person sits in it or hosts it."""
     try:
-        room = room_get(code)
+        match = match_current(code)
     except exceptions.RoomNotFoundError:
         return False
-    return person.hosts(room) or any(person.holds(seat) for seat in seats_read(match_latest(room)))
+    return person.hosts(match.room) or any(person.holds(seat) for seat in seats_read(match))
 
 
 @transaction.atomic
@@ -535,7 +534,9 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
     n_claimed = Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
     for room in locked:
         match = match_latest(room)
-        if not match.is_over:
+        if match.is_over:
+            Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # who waits for the lock reads again
+        else:
             _changed(room, match)
     return n_claimed
 
@@ -549,9 +550,8 @@ def _code_free() -> str:
 
 def _locked(code: str) -> tuple[Room, Match, list[Seat]]:
     """The room, locked, its latest match and the seats in order of side. Call inside a transaction."""
-    room = room_get(code, lock=True)
-    match = match_latest(room)
-    return room, match, list(match.seats.all())
+    match = match_current(code, lock=True)
+    return match.room, match, seats_read(match)
 
 
 def _seat_held(seats: list[Seat], person: Person, match: Match) -> Seat:
@@ -621,7 +621,7 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> M
     for seat, player, machine in sorted(sitting, key=lambda one: one[1].precedence(one[0], one[2])):
         player.sit(seat, machine)
     if not waiting and not room.is_exhibition:
-        _go_on(match, seats_read(match), start, [])
+        _go_on(match, seats_read(match), start)
     return match
 
 
@@ -629,18 +629,16 @@ def _go_on(
     match: Match,
     seats: list[Seat],
     position: Any,
-    played: list[Ply],
     *,
     most: int | None = None,
     answer: Choice | None = None,
 ) -> None:
-    """Let automated seats answer until a person or a slow player is to move or the match is over; store all of it.
+    """Let automated seats answer until a person or a slow player is to move or the match is over.
 
     Args:
-        match: as it is before, apart from what is ``played``.
+        match: as it is now; whoever calls stores it (:func:`_changed`).
         seats: its seats in order of side.
         position: the position now.
-        played: plies that are not stored yet.
         most: so many plies at most are played by automated seats.
         answer: what the seat that is to move, a slow player's, has thought of meanwhile.
     """
@@ -662,20 +660,17 @@ def _go_on(
             outcome = Outcome(Side(seat.side).other, EMPTY_BOX)
         else:
             position = game.play(position, choice.move)
-            played.append(_ply(match, seat.side, game.format_move(choice.move), game.encode(position)))
+            _ply(match, seat.side, game.format_move(choice.move), game.encode(position))
             outcome = game.outcome(position)
-    Ply.objects.bulk_create(played)
-    match.save(update_fields=["n_plies", "position", "answer_by"])
     if outcome is not None:
         _finish(match, seats, outcome)
 
 
-def _ply(match: Match, side: int, move: str, position: str) -> Ply:
-    """The match's next ply, not stored yet; the match moves on to the position after it."""
-    ply = Ply(match=match, number=match.n_plies, side=side, move=move, position=position)
+def _ply(match: Match, side: int, move: str, position: str) -> None:
+    """Move the match on by a ply, which is not stored yet."""
+    plies_read(match).append(Ply(match=match, number=match.n_plies, side=side, move=move, position=position))
     match.n_plies += 1
     match.position = position
-    return ply
 
 
 def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
@@ -685,16 +680,33 @@ def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
     match.termination = outcome.termination
     match.finished_at = timezone.now()
     match.answer_by = None
-    match.save(update_fields=["status", "winner", "termination", "finished_at", "answer_by"])
     for slug in sorted({seat.automaton for seat in seats} - {""}):
         PLAYERS[slug].finish(match, outcome)
 
 
+STORE_MATCH = """
+    WITH played AS (
+        INSERT INTO games_ply (match_id, number, side, move, position, played_at)
+        SELECT %s, * FROM unnest(%s::int[], %s::smallint[], %s::text[], %s::text[], %s::timestamptz[])
+    ), current AS (
+        UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s,
+            finished_at = %s, answer_by = %s
+        WHERE id = %s
+    )
+    UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"""
+
+
 def _changed(room: Room, match: Match) -> State:
-    """Raise the version, and broadcast the state when the transaction has committed; the state."""
+    """Store the match as it stands, its new plies and the room's next version; the state, to be broadcast on commit."""
     room.version += 1
     room.changed_at = timezone.now()
-    room.save(update_fields=["version", "changed_at"])
+    new = [ply for ply in plies_read(match) if ply.pk is None]
+    values: list[Any] = [match.pk]
+    values += [[getattr(ply, name) for ply in new] for name in ("number", "side", "move", "position", "played_at")]
+    values += [match.status, match.position, match.n_plies, match.winner, match.termination]
+    values += [match.finished_at, match.answer_by, match.pk, room.changed_at, room.pk]
+    with connection.cursor() as cursor:
+        cursor.execute(STORE_MATCH, values)
     state = room_state(room, match)
     transaction.on_commit(lambda: events.room_changed(room.code, state.whole, state.private))
     return state

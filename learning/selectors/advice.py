@@ -13,7 +13,7 @@ from games.exceptions import MatchFinishedError
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.selectors import match_latest, room_get, snapshot
+from games.selectors import match_current
 from learning.access import machine_for
 from learning.core.advice.live import advice
 from learning.core.advice.question import AdviceError
@@ -92,10 +92,8 @@ def room_advice(code: str) -> dict[str, Any]:
     Raises:
         RoomNotFoundError, NoEngineError, MatchFinishedError.
     """
-    with snapshot():
-        room = room_get(code)
-        match = match_latest(room)
-    game = room.game_rules
+    match = match_current(code)
+    game = match.room.game_rules
     engine = engine_of(game)
     if engine is None:
         raise NoEngineError

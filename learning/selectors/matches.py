@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar
 from django.urls import reverse
 
 from games.models import Match, Seat
-from games.selectors import reason_of, role_of
+from games.selectors import plies_read, reason_of, role_of
 from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState, MachineBrief, ValuesInsight
 from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
@@ -34,7 +34,7 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     if not machines or not (draws or match.is_over):
         return None
     game = match.room.game_rules
-    plies = {ply.number: ply for ply in match.plies.all()}
+    plies = {ply.number: ply for ply in plies_read(match)}
     before = {ply.number + 1: ply.position for ply in plies.values()}
     before[0] = game.encode(game.initial_position())
     by_id = {seat.pk: seat for seat in seats}

@@ -11,6 +11,7 @@ from django.db import connection
 from games.models import Match, Seat
 from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
+from games.selectors import plies_read
 from games.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
 from learning.core.engines.registry import engine_of
 from learning.core.machines.q_learning import OUTLOOK, Candidate
@@ -29,7 +30,7 @@ def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
     """The positions in which these plies of a match were to be played, history and all."""
     game = match.room.game_rules
     position, positions = game.initial_position(), {}
-    moves = list(match.plies.order_by("number").values_list("move", flat=True))
+    moves = [ply.move for ply in plies_read(match)]
     for ply in range(len(moves) + 1):
         if ply in plies:
             positions[ply] = position
@@ -121,7 +122,7 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[LessonState], lis
         ValueChange.objects.filter(lesson__match=match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
     learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
-    of_ply = {ply.number: ply for ply in match.plies.all()}
+    of_ply = {ply.number: ply for ply in plies_read(match)}
     lessons: list[LessonState] = []
     for seat in seats:
         machine = machine_in(seat)

@@ -15,6 +15,7 @@ from django.db import transaction
 from games.models import Match, Seat
 from games.players import Choice
 from games.rules.base import Outcome
+from games.selectors import seats_read
 from learning import events
 from learning.core.kernels.random_source import RandomSource
 from learning.exceptions import MachineNotFoundError
@@ -89,7 +90,7 @@ def match_teach(*, match: Match, outcome: Outcome, player: str) -> None:
         touched = kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)
         told = box_news(touched, machine.n_lessons)
         transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
-    for seat in match.seats.all():  # what was read of who sits there is older than the lesson
+    for seat in seats_read(match):  # what was read of who sits there is older than the lesson
         seat.occupant = None
 
 
