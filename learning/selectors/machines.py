@@ -17,14 +17,18 @@ from learning.access import is_seen, machines_visible
 from learning.core.machines.box_machine import Result
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
-from learning.models import Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+from learning.models import Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Occupant:
     """What has been read of who sits in a seat; no machine: it has been deleted since."""
 
     machine: Machine | None
+    is_held: bool = False
+    """Whether nobody can delete it before this transaction ends (``storage.locks``)."""
+    draws: list[Draw] | None = None
+    """What it has drawn in the match, in order of play; ``None``: not read yet."""
 
 
 def machine_in(seat: Seat) -> Machine | None:
@@ -34,6 +38,15 @@ def machine_in(seat: Seat) -> Machine | None:
         seat.occupant = Occupant(None if found is None else found.machine)
     occupant: Occupant = seat.occupant
     return occupant.machine
+
+
+def draws_of(seat: Seat) -> list[Draw]:
+    """What the machine in a seat has drawn in the match, in order of play, read once for each seat object."""
+    machine_in(seat)
+    occupant: Occupant = seat.occupant
+    if occupant.draws is None:
+        occupant.draws = list(Draw.objects.filter(seat=seat).order_by("ply"))
+    return occupant.draws
 
 
 def machine_of_house(game: str, side: Side) -> Machine | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from django.urls import reverse
 
@@ -13,9 +13,9 @@ from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState
 from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule
-from learning.models import Change, Draw, LessonKind, Machine
+from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import moves_view, slots_view
-from learning.selectors.machines import machine_brief, machine_in
+from learning.selectors.machines import draws_of, machine_brief, machine_in
 
 
 class Line(TypedDict):
@@ -30,7 +30,7 @@ LineT = TypeVar("LineT", bound=Line)
 def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
-    draws = list(Draw.objects.filter(seat__in=seats).order_by("ply"))
+    draws = sorted((draw for seat in seats for draw in draws_of(seat)), key=lambda draw: draw.ply)
     if not machines or not (draws or match.is_over):
         return None
     game = match.room.game_rules
@@ -61,8 +61,9 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     }
     if match.is_over:
         sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
-        insight["changes"] = _changes_view(match, machines, sides)
-        insight["lessons"] = _lessons_view(match, machines, sides, insight["changes"])
+        ledger = _ledger(match, machines)
+        insight["changes"] = _changes_view(match, machines, sides, ledger)
+        insight["lessons"] = _lessons_view(match, machines, sides, ledger, insight["changes"])
         lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
         insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
     return insight
@@ -109,12 +110,34 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
     return told
 
 
+class Entry(NamedTuple):
+    """A lesson of a match, and one of its changes if it has any."""
+
+    machine_id: int
+    kind: str
+    ply: int | None
+    position: str | None
+    deltas: list[int] | None
+    after: list[int] | None
+
+
+def _ledger(match: Match, machines: Collection[int]) -> list[Entry]:
+    """What the match did to these machines, refills included, in order of play; one query."""
+    change = ("ply", "box__position", "deltas", "after")
+    lessons = Lesson.objects.filter(match=match, machine__in=machines).order_by("changes__ply", "number", "changes__pk")
+    return [Entry(*row) for row in lessons.values_list("machine_id", "kind", *(f"changes__{name}" for name in change))]
+
+
 def _lessons_view(
-    match: Match, machines: dict[int, Machine], sides: dict[int, int], changes: list[BeadChange]
+    match: Match,
+    machines: dict[int, Machine],
+    sides: dict[int, int],
+    ledger: list[Entry],
+    changes: list[BeadChange],
 ) -> list[LessonState]:
     """What the match was for each machine, in order of side."""
     roles = match.room.game_rules.look.layout.roles
-    learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    learnt = {entry.machine_id for entry in ledger if entry.kind == LessonKind.MATCH}
     view: list[LessonState] = []
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
@@ -177,25 +200,24 @@ def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: Box
     return beads / total if total else 0.0
 
 
-def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, int]) -> list[BeadChange]:
+def _changes_view(
+    match: Match, machines: dict[int, Machine], sides: dict[int, int], ledger: list[Entry]
+) -> list[BeadChange]:
     """Every bead that the match added or removed, refills included, in order of play."""
-    changes = (
-        Change.objects.filter(lesson__match=match, lesson__machine__in=machines)
-        .select_related("box", "lesson")
-        .order_by("ply", "lesson__number", "pk")
-    )
     roles = match.room.game_rules.look.layout.roles
     view: list[BeadChange] = []
-    for change in changes:
-        cabinet = machines[change.box.machine_id].cabinet
-        slots = slots_view(cabinet, cabinet.game.decode(change.box.position))
-        for slot, (delta, after) in enumerate(zip(change.deltas, change.after, strict=True)):
+    for entry in ledger:
+        if entry.position is None or entry.deltas is None or entry.after is None:
+            continue  # a lesson that changed nothing
+        cabinet = machines[entry.machine_id].cabinet
+        slots = slots_view(cabinet, cabinet.game.decode(entry.position))
+        for slot, (delta, after) in enumerate(zip(entry.deltas, entry.after, strict=True)):
             if delta:
                 view.append(
                     {
-                        "ply": change.ply,
-                        "role": roles[sides[change.box.machine_id]],
-                        "box": change.box.position,
+                        "ply": entry.ply,
+                        "role": roles[sides[entry.machine_id]],
+                        "box": entry.position,
                         "slot": slot,
                         "delta": delta,
                         "before": after - delta,
@@ -203,7 +225,7 @@ def _changes_view(match: Match, machines: dict[int, Machine], sides: dict[int, i
                         "colour": slots[slot]["colour"],
                         "mark": slots[slot]["mark"],
                         "name": slots[slot]["name"],
-                        "refill": change.lesson.kind == LessonKind.REFILL,
+                        "refill": entry.kind == LessonKind.REFILL,
                     }
                 )
     return view

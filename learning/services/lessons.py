@@ -21,10 +21,10 @@ from learning.core.kernels.random_source import RandomSource
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, MachineSeat
-from learning.selectors.machines import machine_in
+from learning.selectors.machines import Occupant, machine_in
 from learning.services.machines import room_copy
 from learning.states import box_news
-from learning.storage.locks import machine_hold, machines_locked
+from learning.storage.locks import machine_held_in, machine_hold, machines_locked_in
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -80,21 +80,22 @@ def choice_store(*, seat: Seat, choice: Choice) -> None:
 
 def match_teach(*, match: Match, outcome: Outcome, player: str) -> None:
     """Let every machine of a player learn from a match that is over, once: in order of their ids, all locked before."""
-    seats = list(MachineSeat.objects.filter(seat__match=match).select_related("seat").order_by("seat__side"))
-    for machine in machines_locked({one.machine_id for one in seats}).values():
+    sitting = machines_locked_in(match)
+    for seat in seats_read(match):  # what was read of who sits there is older than this
+        seat.occupant = Occupant(sitting.get(seat.pk), draws=None if seat.occupant is None else seat.occupant.draws)
+    for machine in {machine.pk: machine for machine in sitting.values()}.values():
         kind = kind_of(machine)
         if not machine.learns or kind.player != player:
             continue
-        own = [one.seat for one in seats if one.machine_id == machine.pk]
+        own = [seat for seat in seats_read(match) if sitting.get(seat.pk) is machine]
         memory, tally = kind.taught(match, machine, own, outcome)
         touched = kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)
         told = box_news(touched, machine.n_lessons)
         transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
-    for seat in seats_read(match):  # what was read of who sits there is older than the lesson
-        seat.occupant = None
 
 
 def _sitting(seat: Seat) -> Machine | None:
     """The machine in this seat, which nobody deletes before its move is stored; ``None`` if it is gone."""
-    machine = machine_in(seat)
-    return machine if machine is not None and machine_hold(machine) else None
+    if seat.occupant is None or not seat.occupant.is_held:
+        seat.occupant = Occupant(machine_held_in(seat), is_held=True)
+    return machine_in(seat)

@@ -14,6 +14,7 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.training.open_memory import OpenMemory
 from learning.models import Box, Draw, Machine, MachineSeat
+from learning.selectors.machines import draws_of
 from learning.storage.boxes import box_open
 from learning.storage.locks import machines_locked
 
@@ -42,7 +43,7 @@ def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refil
 
 def remember(seat: Seat, machine: Machine, draw: BeadDraw) -> None:
     """Store the draw."""
-    Draw.objects.create(
+    drawn = Draw.objects.create(
         machine=machine,
         seat=seat,
         ply=seat.match.n_plies,
@@ -51,11 +52,13 @@ def remember(seat: Seat, machine: Machine, draw: BeadDraw) -> None:
         beads=list(draw.beads),
         refilled=draw.refilled,
     )
+    if seat.occupant is not None and seat.occupant.draws is not None:
+        seat.occupant.draws.append(drawn)
 
 
 def taught(machine: Machine, seat: Seat, outcome: Outcome) -> tuple[OpenMemory, Result]:
     """The boxes that a machine opened in its seat, after it has learnt from how the match ended for it."""
-    drawn = list(Draw.objects.filter(seat=seat).order_by("ply"))
+    drawn = draws_of(seat)
     opened = machine.boxes.filter(position__in={draw.position for draw in drawn})
     boxes = {key: (beads, visits) for key, beads, visits in opened.values_list("position", "beads", "visits")}
     # A machine that opens its boxes when it meets them may have been reset since: then they are gone.

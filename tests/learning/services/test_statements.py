@@ -16,8 +16,8 @@ from tests.factories import guest, play, room
 pytestmark = pytest.mark.django_db
 
 # Never more again. What live play needs is 6 for a move that a machine answers, and 4 more where it ends a match.
-OF_A_MOVE = 12
-MORE_AT_THE_END = 12
+OF_A_MOVE = 6
+MORE_AT_THE_END = 4
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 

@@ -289,6 +289,7 @@ class TestLiveMatches:
         Value.objects.bulk_create(Value(machine=machine, key=key, value=0.5) for key in keys)
         with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
             assert values_fetch(machine)(keys[:20]) == dict.fromkeys(keys[:20], 0.5)
+            cursor.execute("SET LOCAL enable_seqscan = off")  # vacuumed while empty, it is thought to be empty still
             cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[0]['sql']}")
             (plan,) = cursor.fetchone()[0]
         assert "value_once" in json.dumps(plan)
