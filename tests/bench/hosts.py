@@ -58,14 +58,18 @@ class Host:
             _ip("-n", self.name, "link", "set", link, "up")
         if self.share:
             self.group.mkdir(exist_ok=True)
-            (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (self.group / "cpu.cfs_quota_us").write_text(str(int(PERIOD_US * self.share)))
         return self
 
     def __exit__(self, *error: object) -> None:
         _ip("netns", "del", self.name)
         if self.share:
             self.group.rmdir()
+
+    def bound(self) -> None:
+        """From now on it has its share, and no more; it began with all that there was."""
+        if self.share:
+            (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (self.group / "cpu.cfs_quota_us").write_text(str(int(PERIOD_US * self.share)))
 
     def start(self, command: list[str | Path], log: Path, **env: str) -> subprocess.Popen[bytes]:
         """Start a program here, which is stopped with us."""
@@ -173,7 +177,8 @@ def main(words: list[str]) -> int:
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, var, ignore_errors=True)
         stack.enter_context(bridge())
-        stack.enter_context(database(stack.enter_context(Host(DATA, own.data_share)), var))
+        data = stack.enter_context(Host(DATA, own.data_share))
+        stack.enter_context(database(data, var))
         subprocess.run(
             [sys.executable, servers.BASE_DIR / "manage.py", "set_up"], check=True, stdout=subprocess.DEVNULL
         )
@@ -182,6 +187,8 @@ def main(words: list[str]) -> int:
         webs = [stack.enter_context(Host(FIRST_WEB + n, own.share)) for n in range(max(numbers))]
         for host in webs:
             stack.enter_context(web(host, var))
+        for host in (data, *webs):
+            host.bound()
         for number in numbers:
             with proxy(front, webs[:number], var):
                 result = play(site, case_of(site, options))

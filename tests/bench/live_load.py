@@ -91,7 +91,7 @@ def play(site: Site, case: Case, *, log_statements: bool = False, kills: Sequenc
     """
     from django.db import connection
 
-    watch, before = Watch(site), _totals()
+    watch, before = Watch(site), totals()
     if log_statements:
         site.log_statements(True)
     client = subprocess.Popen(
@@ -152,7 +152,7 @@ def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> lis
     return wrong + _miscounted(before)
 
 
-def _totals() -> dict[int, tuple[int, int]]:
+def totals() -> dict[int, tuple[int, int]]:
     """The games of every machine, and its lessons that are a match's."""
     from django.db.models import Count, Q
 
@@ -254,7 +254,7 @@ def _sample_lines(result: Result) -> Iterator[str]:
     yield f"locks held         {in_ms[0]:.1f} ms/move, {in_ms[1]:.1f} of it idle; waited for {in_ms[2]:.1f} ms/move"
     yield f"in statements      {in_ms[3]:.1f} ms/move; {sample.most_connections} connections at most"
     yield f"transactions/move  {result.each(sample.n_transactions):.2f} ({sample.n_rolled_back} rolled back)"
-    yield f"written ahead      {result.each(sample.wal_bytes) / 1000:.1f} kB/move"
+    yield f"written ahead      {result.each(sample.wal_bytes) / 1000:.1f} kB/move; web {sample.web_mb:.0f} MB"
 
 
 def _statement_lines(result: Result) -> Iterator[str]:

@@ -140,6 +140,17 @@ def cpu_seconds() -> Counter[str]:
     return spent
 
 
+def web_megabytes() -> float:
+    """What the web processes hold in memory, what they share with each other counted once."""
+    held_kb = 0
+    for process in our_processes():
+        if process.group == "web":
+            with contextlib.suppress(OSError):
+                rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+                held_kb += int(re.findall(r"\nPss: +(\d+)", rollup)[0])
+    return held_kb / 1000
+
+
 def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
     """Kill a process of each of the groups twice, at even times: first one of those that it leads, then what leads."""
     pause_s = seconds / (2 * len(groups) + 1)
@@ -165,6 +176,8 @@ class Sample:
 
     seconds: float = 0.0
     cpu_s: dict[str, float] = field(default_factory=dict)
+    web_mb: float = 0.0
+    """What the web processes hold in memory at the end."""
     n_transactions: int = 0
     """Committed or rolled back."""
     n_rolled_back: int = 0
@@ -229,6 +242,7 @@ class Watch:
         return Sample(
             seconds,
             {name: cpu_s[name] - self.cpu_s[name] for name in cpu_s},
+            web_megabytes(),
             committed + rolled_back - own,
             rolled_back,
             wal_bytes,

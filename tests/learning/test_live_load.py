@@ -1,0 +1,73 @@
+"""The driver of live play (``tests/bench/live_load.py``) sees what it is for: a move that is lost, or doubled."""
+
+from typing import Any
+
+import pytest
+
+from games.models import Match, Ply
+from learning.models import Box, Machine
+from tests.bench.live_load import totals, wrong_rows
+from tests.bench.live_site import statements
+from tests.factories import guest, house, play_out, room
+
+LOG = """\
+2026-11-22 10:00:07 UTC [7] LOG:  duration: 0.250 ms  statement: SELECT "a"."id" FROM "games_room" WHERE x FOR UPDATE
+2026-11-22 10:00:07 UTC [7] LOG:  duration: 0.500 ms  execute <unnamed>: UPDATE "games_room" SET "version" = 2
+2026-11-22 10:00:07 UTC [7] LOG:  duration: 1.000 ms  statement:
+\tSELECT
+\tFROM learning_box
+2026-11-22 10:00:07 UTC [8] LOG:  duration: 0.750 ms  statement: UPDATE "games_room" SET "version" = 3
+2026-11-22 10:00:07 UTC [8] LOG:  duration: 2.000 ms  statement: COMMIT
+2026-11-22 10:00:07 UTC [8] LOG:  duration: 2.000 ms  statement: SELECT /* watch */ count(*),
+2026-11-22 10:00:07 UTC [8] LOG:  checkpoint starting: time
+"""
+
+
+@pytest.fixture
+def told() -> dict[str, Any]:
+    """What the players of a match were told that is stored as it was, by the code of their room."""
+    house()
+    seated = room("menace")
+    play_out(seated.room.code, guest())
+    own = [ply.move for ply in Ply.objects.filter(side=seated.side)]
+    return {seated.room.code: [[1], {"1": own}]}
+
+
+@pytest.mark.django_db
+class TestWhatIsStored:
+    def test_is_what_the_players_were_told(self, told: dict[str, Any]) -> None:
+        assert wrong_rows(told, {}) == []
+
+    def test_without_a_move(self, told: dict[str, Any]) -> None:
+        Ply.objects.filter(side=0).latest("number").delete()
+        assert len(wrong_rows(told, {})) == 1
+
+    def test_with_a_move_that_nobody_was_told_of(self, told: dict[str, Any]) -> None:
+        next(iter(told.values()))[1]["1"].pop()
+        assert len(wrong_rows(told, {})) == 1
+
+    def test_with_a_match_that_has_not_ended(self, told: dict[str, Any]) -> None:
+        Match.objects.update(status="playing", finished_at=None, termination="", winner=None)
+        assert "ended" in wrong_rows(told, {})[0]
+
+    def test_with_a_game_that_is_counted_twice(self, told: dict[str, Any]) -> None:
+        before = totals()
+        assert wrong_rows(told, before) == []
+        learner = Machine.objects.get(n_games=1)
+        Machine.objects.filter(pk=learner.pk).update(n_games=2, n_wins=learner.n_wins + 1)
+        assert [learner.slug in one for one in wrong_rows(told, before)] == [True]
+
+    def test_with_a_bead_that_has_no_cause(self, told: dict[str, Any]) -> None:
+        box = Box.objects.filter(visits__0__gt=0).first() or Box.objects.all()[0]
+        box.beads[0] += 1
+        box.save(update_fields=["beads"])
+        assert "do not add up" in wrong_rows(told, {})[0]
+
+
+def test_statements_are_counted_from_the_log_by_kind() -> None:
+    assert statements(LOG) == {
+        "SELECT games_room FOR UPDATE": (1, 0.25),
+        "UPDATE games_room": (2, 1.25),
+        "SELECT": (1, 1.0),
+        "COMMIT": (1, 2.0),
+    }
