@@ -11,7 +11,7 @@ from games.rules.base import Game
 from learning.forms.base import PLAIN, PlainForm, SeedField
 from learning.forms.runs import opponent_choices
 from learning.models import Machine, TournamentFormat
-from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, MAX_LONG_GAMES
+from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, games_most
 
 
 class TournamentForm(PlainForm):
@@ -45,14 +45,15 @@ class TournamentForm(PlainForm):
 
     def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not game.enumerable:
+        self.game, self.offered = game, {str(machine.pk): machine for machine in machines}
+        if (most := games_most(game, ())) < MAX_GAMES_PER_PAIRING:
             self.fields["games"] = forms.IntegerField(
-                label="Games of each pairing", min_value=1, max_value=MAX_LONG_GAMES, initial=50, localize=False
+                label="Games of each pairing", min_value=1, max_value=most, initial=50, localize=False
             )
             self.fields["games"].error_messages |= PLAIN
         self.fields["opponents"].choices = opponent_choices(game)  # type: ignore[attr-defined]
         self.fields["machines"].choices = [  # type: ignore[attr-defined]  # as above
-            (str(machine.pk), f"{machine.name}, {machine.get_side_display()}") for machine in machines
+            (pk, f"{machine.name}, {machine.get_side_display()}") for pk, machine in self.offered.items()
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -61,6 +62,9 @@ class TournamentForm(PlainForm):
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]
         if data.get("format") != TournamentFormat.SWISS:
             data["rounds"] = None  # only a Swiss tournament has a number of them, and the page hides the field
+        most = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
+        if data.get("games", 0) > most:
+            self.add_error("games", PLAIN["max_value"] % {"limit_value": most})
         if not self.errors and len(data["entries"]) < 2:
             self.add_error(None, f"Choose who takes part: 2 to {MAX_ENTRIES} players.")
         return data

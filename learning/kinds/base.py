@@ -185,9 +185,13 @@ class Kind(ABC):
         """How many games to begin a training with, before it is known how long they take."""
         return 50
 
+    def has_table(self, machine: Machine) -> bool:
+        """Whether it plays by a table of chances: its games are a compiled loop, and their result a sum."""
+        return False
+
     def is_sampled(self, machine: Machine) -> bool:
         """Whether its strength is a sample, which takes its time, and not a sum."""
-        return True
+        return not self.has_table(machine)
 
     def n_points(self, n_games: int) -> int:
         """How many points, its start apart, the curve of so many games has at most where its strength is a sample."""

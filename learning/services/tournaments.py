@@ -33,7 +33,13 @@ from learning.workers.pairings import PAIRINGS, entrant_of, round_begin, tournam
 MAX_ENTRIES = 32
 MAX_GAMES_PER_PAIRING = 1_000_000
 MAX_LONG_GAMES = 1000
-"""Of a pairing in a game that is played move by move, at about 25 ms a game."""
+"""Of a pairing whose games are played move by move, at about 25 ms a game."""
+
+
+def games_most(game: Game[Any, Any], machines: Iterable[Machine]) -> int:
+    """How many games a pairing may have in a tournament of this game in which these machines take part."""
+    by_table = game.enumerable and all(kind_of(machine).has_table(machine) for machine in machines)
+    return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
 
 
 @transaction.atomic
@@ -72,8 +78,9 @@ def tournament_start(
         quota_require(user, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
     machines = _machines(user, entries)
     played = _game_of(machines.values(), entries, game)
-    if engine_of(played) is not None and games > MAX_LONG_GAMES:
-        raise TournamentRefusedError(f"games: 1 to {MAX_LONG_GAMES:,} a pairing in {played.name}, not {games:,}.")
+    if games > (most := games_most(played, machines.values())):
+        where = "a game played move by move" if played.enumerable else played.name
+        raise TournamentRefusedError(f"games: 1 to {most:,} a pairing in {where}, not {games:,}.")
     tournament = Tournament.objects.create(
         owner=user,
         name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",

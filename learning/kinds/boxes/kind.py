@@ -109,8 +109,8 @@ class BoxKind(Kind):
         """The readable loop, where that has to play, gets a thousandth: it is so much slower."""
         return FIRST_CHUNK_GAMES if machine.game_rules.enumerable else super().n_first_games(machine)
 
-    def is_sampled(self, machine: Machine) -> bool:
-        return not machine.game_rules.enumerable
+    def has_table(self, machine: Machine) -> bool:
+        return machine.game_rules.enumerable
 
     def partner_require(self, machine: Machine, other: Machine) -> None:
         super().partner_require(machine, other)

@@ -18,7 +18,13 @@ from learning.core.machines import presets, registry
 from learning.core.machines.q_learning import Values
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.play import game_played
-from learning.exceptions import EntryGoneError, NoBoxesError, RuleRefusedError, TrainingRefusedError
+from learning.exceptions import (
+    EntryGoneError,
+    NoBoxesError,
+    RuleRefusedError,
+    TournamentRefusedError,
+    TrainingRefusedError,
+)
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.registry import KINDS, kind_register
 from learning.models import Decision, JobStatus, Lesson, LessonKind, Machine, TournamentEntry, ValueChange
@@ -33,7 +39,7 @@ from learning.services.machines import (
     machine_reset,
 )
 from learning.services.runs import Stage, training_run_start
-from learning.services.tournaments import tournament_start
+from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
@@ -245,6 +251,17 @@ class TestTournament:
         }
         assert cells["MENACE", "Toy"]["expected"] is None
         assert cells["MENACE", "Random"]["expected"] > 0
+
+    def test_its_pairings_have_no_more_games_than_can_be_played_move_by_move(self, client: Client, owner: Any) -> None:
+        learner, menace = last_won(owner=owner), machine(owner=owner)
+        entries, many = [str(learner.pk), "random"], MAX_LONG_GAMES + 1
+        with pytest.raises(TournamentRefusedError, match="1 to 1,000 a pairing in a game played move by move"):
+            tournament_start(user=owner, entries=entries, games=many, enqueue=False)
+        assert tournament_start(user=owner, entries=entries, games=MAX_LONG_GAMES, enqueue=False).pairings.exists()
+        form = {"machines": entries[:1], "opponents": entries[1:], "format": "round-robin", "games": many}
+        refused = client.post(f"/tournaments/new?game={NC}", form)
+        assert "At most 1000, please." in refused.content.decode()
+        assert client.post(f"/tournaments/new?game={NC}", {**form, "machines": [str(menace.pk)]}).status_code == 302
 
     def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
         learner, kind, game = trained(last_won(), 100), LastWonKind(), game_get(NC)
