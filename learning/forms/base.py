@@ -16,6 +16,10 @@ PLAIN = {
 """What a field says when it is refused, in the words of the site."""
 
 
+SAME_GAMES = "The same seed, and machines that have learnt the same, give the same games again."
+"""What a seed is good for."""
+
+
 class PlainForm(forms.Form):
     """A form that refuses in plain words, and marks each field with what is wrong with it."""
 

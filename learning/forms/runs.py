@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from games.rules.base import Game
 from learning.core.opponents.registry import OPPONENTS
-from learning.forms.base import PlainForm, SeedField
+from learning.forms.base import SAME_GAMES, PlainForm, SeedField
 from learning.models import Machine
 from learning.services.runs import MAX_GAMES, MAX_STAGES
 
@@ -38,13 +38,14 @@ class StageForm(PlainForm):
     )
     learns = forms.BooleanField(label="That machine learns too", required=False)
 
-    def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: Game[Any, Any], machines: Sequence[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fixed = opponent_choices(game)
         others = [(str(machine.pk), machine.name) for machine in machines]
         groups: list[Any] = [("Players that never learn", fixed)]
         if others:
-            groups.append(("Machines of the other side" if game.takes_boxes else "Machines", others))
+            one_sided = all(machine.side is not None for machine in machines)
+            groups.append(("Machines of the other side" if one_sided else "Machines", others))
         self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
 
 
@@ -54,4 +55,4 @@ StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_
 class SeedForm(PlainForm):
     """What else a run needs."""
 
-    seed = SeedField(help_text="The same seed and the same beads give the same games again.")
+    seed = SeedField(help_text=SAME_GAMES)

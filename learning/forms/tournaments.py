@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from games.rules.base import Game
-from learning.forms.base import PLAIN, PlainForm, SeedField
+from learning.forms.base import PLAIN, SAME_GAMES, PlainForm, SeedField
 from learning.forms.runs import opponent_choices
 from learning.models import Machine, TournamentFormat
 from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, games_most
@@ -40,7 +40,7 @@ class TournamentForm(PlainForm):
     )
     seed = SeedField(
         required=False,
-        help_text="The same seed and the same beads give the same games again. Leave it empty for a fresh one.",
+        help_text=f"{SAME_GAMES} Leave it empty for a fresh one.",
     )
 
     def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:

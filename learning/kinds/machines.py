@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
 from django.db.models import QuerySet
 
+from games.rules.base import Game
 from learning.core.exchange.document import Document
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import format_get
 from learning.core.machines.presets import preset_named
 from learning.core.printing.sheets import PrintOptions
 from learning.exceptions import MachineFileError
-from learning.kinds.registry import kind_of, kind_of_rule
+from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Machine
 from learning.selectors.strength import Strength, strength_measured_last
 
@@ -38,6 +40,18 @@ def machine_mind(machine: Machine, position: Any) -> Any:
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
     """Those machines that this one can be trained against, by name."""
     return list(kind_of(machine).partners(machine, among).order_by("name", "pk")[:limit])
+
+
+def who_meets(game: Game[Any, Any], machines: Sequence[Machine]) -> str:
+    """What decides which machines meet in a tournament of a game to which these may come, in a sentence or two."""
+    usual = kind_usual(game)
+    kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
+    either_side = {kind.either_side for kind in kinds}
+    if either_side == {True}:
+        return "Here a machine plays either side, so every two meet twice."
+    if True not in either_side:
+        return "A machine plays one side only. It meets those who can play the other."
+    return "Two that play either side meet twice. A machine of one side only meets those who can play the other."
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from games.rules.base import Game, Outcome, Side
 from games.states import Insight, MachineBrief, SeatMachine
 from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
+from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import house_machine
 from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
@@ -202,12 +203,13 @@ class HousePlayer(MachinePlayer):
 
     def offer(self, game: Game[Any, Any]) -> Offer | None:
         """By what is printed on its machines' boxes: one name for both if they share it, else either."""
-        names = [house.name for side in Side if (house := house_machine(game.slug, side)) is not None]
-        if not names:
+        houses = [house for side in Side if (house := house_machine(game.slug, side)) is not None]
+        if not houses:
             return None
+        names = [house.name for house in houses]
         shared = min(names, key=len)
         name = shared if all(one.startswith(shared) for one in names) else " or ".join(names)
-        if game.takes_boxes:
+        if all(ALL_PRESETS[house.preset].rule.has_boxes for house in houses):
             return Offer(name, "Matchboxes of the house. They learn from every game.")
         return Offer(name, "The house's own. It remembers what moves were worth, and learns from every game.")
 

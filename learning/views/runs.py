@@ -100,6 +100,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "against": _against(run.machine),
         "exact": not kind_of(run.machine).is_sampled(run.machine),
         "kind": kind_of(run.machine),
+        "too_large": not run.machine.game_rules.enumerable,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
     }

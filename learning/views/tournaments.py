@@ -15,6 +15,7 @@ from games.players import Viewer
 from games.rules.registry import GAMES
 from learning.forms.machines import game_label
 from learning.forms.tournaments import TournamentForm
+from learning.kinds.machines import who_meets
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
 
@@ -40,9 +41,8 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
     game = request.GET.get("game", "")
     games = selectors.tournament_games(request.user)
     game = game if game in {known.slug for known in games} else games[0].slug
-    form = TournamentForm(
-        request.POST or None, game=GAMES[game], machines=selectors.tournament_machines(request.user, game)
-    )
+    machines = selectors.tournament_machines(request.user, game)
+    form = TournamentForm(request.POST or None, game=GAMES[game], machines=machines)
     if request.method == "POST" and form.is_valid():
         wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
         try:
@@ -53,7 +53,7 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
         "form": form,
         "games": [{"slug": known.slug, "name": game_label(known)} for known in games],
         "chosen": game,
-        "plays_both": not GAMES[game].takes_boxes,
+        "who_meets": who_meets(GAMES[game], machines),
     }
     return render(request, "learning/tournament_new.html", context)
 

@@ -1,6 +1,7 @@
 """A kind of machine that nobody outside its module knows goes through all that the site does with machines."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,23 @@ class TestShown:
                 learner.get_absolute_url()
             )
         assert client.get(f"{learner.get_absolute_url()}/print").status_code == 404
+
+    def test_no_page_tells_of_beads_or_sides_that_it_has_not(self, client: Client, owner: Any) -> None:
+        learner, other = trained(last_won(owner=owner), 100), last_won(owner=owner)
+        here = learner.get_absolute_url()
+        tournament = tournament_start(user=owner, entries=[learner.slug, "random"], games=1, seed=1, enqueue=False)
+        pages = [f"/runs/{learner.runs.get().pk}", f"{here}/edit", f"{here}/train", "/tournaments"]
+        texts = {page: client.get(page).content.decode() for page in [*pages, tournament.get_absolute_url()]}
+        for page, text in texts.items():
+            assert not re.search("too large|the beads|every bead|of the other side", text), page
+        assert other.name in texts[f"{here}/train"]
+        assert "No value is worked out exactly here" in texts[pages[0]]
+        assert "Here a machine plays either side" in client.get(f"/tournaments/new?game={NC}").content.decode()
+        menaces = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)
+        assert "Two that play either side meet twice." in client.get(f"/tournaments/new?game={NC}").content.decode()
+        assert "Machines of the other side" in client.get(f"{menaces[0].get_absolute_url()}/train").content.decode()
+        Machine.objects.filter(side=None).delete()
+        assert "A machine plays one side only." in client.get(f"/tournaments/new?game={NC}").content.decode()
 
     def test_the_api_tells_what_it_has_and_what_it_has_not(self) -> None:
         learner = trained(last_won(), 100)
