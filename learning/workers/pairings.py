@@ -130,13 +130,19 @@ def entrant_of(entry: TournamentEntry) -> Entrant:
 
 
 def pairing_fail(pairing: Pairing, error: Exception) -> None:
-    """End a tournament in which a pairing cannot be played: without it there is no result."""
-    with transaction.atomic():
-        tournament = _going_on(pairing)
-        if tournament is None:
-            return
-        Pairing.objects.filter(pk=pairing.pk).update(status=JobStatus.FAILED, lease_until=None)
-        tournament_end(tournament, JobStatus.FAILED, jobs.fault(error))
+    """End a tournament in which a pairing cannot be played: without it there is no result.
+
+    One that somebody else has meanwhile is left as it is: they may be able to play it.
+    """
+    try:
+        with transaction.atomic():
+            tournament = _going_on(pairing)
+            if tournament is None:
+                return
+            jobs.end(pairing, JobStatus.FAILED)
+            tournament_end(tournament, JobStatus.FAILED, jobs.fault(error))
+    except JobLostError:
+        return
     tournament_tell(tournament)
 
 

@@ -217,6 +217,23 @@ def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     assert outcome(tournament) == outcome(undisturbed)
 
 
+def test_who_has_lost_a_pairing_and_then_stumbles_ends_nothing_that_another_plays() -> None:
+    tournament = held(field())
+    slow = claimed(tournament)
+    Pairing.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    heir = pairing_claim(slow.pk)
+    assert heir is not None
+    pairing_fail(slow, ValueError("out of memory, perhaps"))
+    tournament.refresh_from_db()
+    assert (tournament.status, tournament.error) == (JobStatus.RUNNING, "")
+    pairing_play(heir)
+    assert Pairing.objects.get(pk=slow.pk).status == JobStatus.FINISHED
+    pairing_fail(heir, ValueError("too late"))
+    tournament_play(tournament.pk)
+    tournament.refresh_from_db()
+    assert tournament.status == JobStatus.FINISHED
+
+
 def test_a_tournament_deleted_while_a_pairing_is_played_trips_nobody_up() -> None:
     tournament = held(field())
     pairing = claimed(tournament)
