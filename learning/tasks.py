@@ -38,12 +38,16 @@ def jobs_work(kind: str, job_id: int) -> None:
     """
     while (taken := claim_next(KINDS)) is not None:
         of_kind, job = taken
-        ids = of_kind.take_turn(job, TurnEnd(TURN_S))
-        if not ids and (of_kind.slug, job.pk) != (kind, job_id):
-            # The knock was spent on another, which may have had none of its own.
-            of_kind = next(one for one in KINDS if one.slug == kind)
-            ids = list(of_kind.rows.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
-        if knock(of_kind, ids):
+        ids: list[int] = []
+        try:
+            ids = of_kind.take_turn(job, TurnEnd(TURN_S))
+        finally:
+            if not ids and (of_kind.slug, job.pk) != (kind, job_id):
+                # The knock was spent on another, which may have had none of its own, and may have ended in a fault.
+                of_kind = next(one for one in KINDS if one.slug == kind)
+                ids = list(of_kind.rows.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
+            could_tell = knock(of_kind, ids)
+        if could_tell:
             return
 
 

@@ -19,7 +19,7 @@ from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, traini
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_claim, experiment_execute
-from learning.workers.jobs import JobLostError, TurnEnd, claim_next, end, let_go, renew
+from learning.workers.jobs import JobLostError, TurnEnd, claim_next, end, let_go, renew, waits
 from learning.workers.pairings import PAIRINGS, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_claim, run_execute
 from menace_site.celery import app
@@ -219,6 +219,23 @@ def test_a_knock_spent_on_a_job_that_had_none_is_given_again(monkeypatch: pytest
     tasks.jobs_work("runs", second.pk)
     assert len(knocked) == 1
     assert set(TrainingRun.objects.values_list("pk", "status")) == {(run.pk, "finished") for run in (first, second)}
+
+
+def test_a_knock_spent_on_a_job_that_ends_in_a_fault_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(kind: Any, job: Job, end: TurnEnd) -> list[int]:
+        raise ZeroDivisionError
+
+    knocked: list[Any] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args))
+    monkeypatch.setattr(type(RUNS), "take_turn", stumble)
+    first, second = (run_of(games=10) for _ in range(2))
+    with pytest.raises(ZeroDivisionError):
+        tasks.jobs_work("runs", second.pk)
+    assert not RUNS.rows.filter(waits(timezone.now()), pk=first.pk).exists(), "the first came before it"
+    assert knocked == [("runs", second.pk)]
+    with pytest.raises(ZeroDivisionError):
+        tasks.jobs_work("runs", second.pk)
+    assert len(knocked) == 1, "it has had its turn"
 
 
 def test_with_the_broker_away_the_reaper_neither_fails_nor_forgets(
