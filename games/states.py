@@ -43,9 +43,11 @@ class MachineBrief(TypedDict):
 
 
 class SeatMachine(MachineBrief):
-    """The machine in a seat, and which part of ``learning`` tells of it."""
+    """The machine in a seat, which part of ``learning`` tells of it, and what leads to its page, in words."""
 
     tells: str
+    see: str
+    see_named: str
 
 
 class DrawnBox(TypedDict):

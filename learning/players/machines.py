@@ -160,7 +160,11 @@ class MachinePlayer(SeatPlayer):
 
     def describe(self, seat: Seat) -> SeatMachine | None:
         machine = machine_in(seat)
-        return None if machine is None else {**machine_brief(machine), "tells": kind_of(machine).tells}
+        if machine is None:
+            return None
+        kind = kind_of(machine)
+        see_named = kind.see_named.format(name=machine.name)
+        return {**machine_brief(machine), "tells": kind.tells, "see": kind.see_all, "see_named": see_named}
 
     def audience(self, seat: Seat) -> list[int] | None:
         machine = machine_in(seat)

@@ -2,7 +2,7 @@
 
 import { byId, html } from "./dom.js";
 import { lessonItems } from "./lesson.js";
-import { lessonWords } from "./match_words.js";
+import { lessonLinks, lessonWords, tellsOfBeads } from "./match_words.js";
 
 export class MatchLesson {
   /** @param {(ply: number) => void} onShow called when somebody wants to see the box that was opened at this ply */
@@ -21,18 +21,15 @@ export class MatchLesson {
     this.told = key;
     byId("lesson-words").textContent = words;
     byId("changes").replaceChildren(...(words ? lessonItems(learning, this.onShow) : []));
-    byId("no-changes").hidden = !words || learning.changes.length > 0 || Boolean(learning.values);
-    if (words) this.#machines(learning);
+    byId("no-changes").hidden = !words || learning.changes.length > 0 || !tellsOfBeads(now);
+    if (words) this.#machines(now);
   }
 
-  #machines({ lessons, values }) {
-    const isPair = lessons.length > 1;
-    byId("lesson-title").textContent = isPair ? "What the machines learnt" : "What the machine learnt";
+  #machines(now) {
+    const links = lessonLinks(now);
+    byId("lesson-title").textContent = links.length > 1 ? "What the machines learnt" : "What the machine learnt";
     byId("lesson-links").replaceChildren(
-      ...lessons.flatMap(({ machine }, number) => {
-        const words = isPair ? `All boxes of ${machine.name}` : values ? "See the machine" : "See all its boxes";
-        return [number ? " · " : "", html("a", { href: machine.url }, words)];
-      }),
+      ...links.flatMap(({ url, words }, number) => [number ? " · " : "", html("a", { href: url }, words)]),
     );
   }
 }

@@ -57,6 +57,18 @@ export function lessonWords(now) {
   return now.learning.lessons.map((lesson) => lesson.sentence).join(" ");
 }
 
+/** What leads to the pages of the machines that learnt: `{ url, words }` of each. */
+export function lessonLinks(now) {
+  const { lessons } = now.learning;
+  return lessons.map(({ role, machine }) => {
+    const sits = seatOf(now, role)?.machine;
+    return { url: machine.url, words: (lessons.length > 1 ? sits?.see_named : sits?.see) ?? machine.name };
+  });
+}
+
+/** Whether beads were to be moved at all: what is kept beside boxes is told elsewhere. */
+export const tellsOfBeads = (now) => now.seats.some((seat) => seat.machine?.tells === "boxes");
+
 /** The bead that was drawn. */
 export function drawWords(now, draw, viewer) {
   const { mark, probability } = draw.slots[draw.slot];

@@ -164,6 +164,9 @@ interface MachineBrief {
   win_rate: number;
   /** Which part of `learning` tells of it: `boxes`, `values`, or none (empty). */
   tells: string;
+  /** What leads to its page, in words, without its name and with. */
+  see: string;
+  see_named: string;
 }
 
 interface Seat {

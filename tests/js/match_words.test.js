@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { logLines, nameOf, noticeWords, outcomeWords, statusWords } from "../../static/js/match_words.js";
+import {
+  lessonLinks,
+  logLines,
+  nameOf,
+  noticeWords,
+  outcomeWords,
+  statusWords,
+  tellsOfBeads,
+} from "../../static/js/match_words.js";
 
 const layout = { roles: ["X", "O"], role_names: ["crosses", "noughts"] };
 const PLAYER = { role: "X", layout };
@@ -35,6 +43,33 @@ test("how a match stands", () => {
   assert.equal(statusWords({ ...NOW, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, PLAYER), "Waiting for the other player.");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, WATCHER), "One seat is still free.");
+});
+
+const LEARNT = {
+  ...NOW,
+  seats: [
+    { role: "X", machine: { tells: "", see: "See the machine", see_named: "See Toy" } },
+    { role: "O", machine: { tells: "boxes", see: "See all its boxes", see_named: "All boxes of MENACE" } },
+  ],
+};
+const learnt = (...roles) => ({
+  ...LEARNT,
+  learning: { lessons: roles.map((role) => ({ role, machine: { url: `/${role}`, name: role } })) },
+});
+
+test("what leads to the machines that learnt is what their seats say", () => {
+  assert.deepEqual(lessonLinks(learnt("X")), [{ url: "/X", words: "See the machine" }]);
+  assert.deepEqual(lessonLinks(learnt("O")), [{ url: "/O", words: "See all its boxes" }]);
+  assert.deepEqual(
+    lessonLinks(learnt("X", "O")).map(({ words }) => words),
+    ["See Toy", "All boxes of MENACE"],
+  );
+  assert.deepEqual(lessonLinks({ ...learnt("O"), seats: [] }), [{ url: "/O", words: "O" }]);
+});
+
+test("of beads is told where a machine at the board has any", () => {
+  assert.ok(tellsOfBeads(LEARNT));
+  assert.ok(!tellsOfBeads({ ...LEARNT, seats: LEARNT.seats.slice(0, 1) }));
 });
 
 test("how a match ended, for players and for who watches", () => {

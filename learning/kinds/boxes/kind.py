@@ -56,6 +56,8 @@ class BoxKind(Kind):
     groups = GROUPS
     noun = "boxes"
     see = "See its boxes"
+    see_all = "See all its boxes"
+    see_named = "All boxes of {name}"
     why = "why"
     tells = "boxes"
     against = ("random", "win_block")

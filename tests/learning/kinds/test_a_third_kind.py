@@ -186,6 +186,9 @@ class TestPlayed:
         seated = services.room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
         state = services.match_step(code=seated.room.code, person=guest(), plies=9)
         assert state["status"] == "finished"
+        sits = [seat["machine"] or {} for seat in state["seats"]]
+        assert [(one["tells"], one["see"]) for one in sits] == [("", "See the machine"), ("boxes", "See all its boxes")]
+        assert [one["see_named"] for one in sits] == ["See Toy", "All boxes of MENACE"]
         whole(learner, menace)
         assert (learner.n_games, menace.n_games) == (1, 1)
         assert ledger_errors() == []
