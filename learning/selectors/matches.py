@@ -73,7 +73,7 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
     """``learning`` of a room's state for who may see only these machines (by role): as if no other had sat there.
 
     ``None`` where it would be, had the others not drawn. What a machine that keeps values thought is told of the last
-    decision alone, so of another's there is nothing to tell.
+    decision alone, so of another's there is nothing to tell. What is named here is told, and nothing else.
     """
 
     def own(lines: list[LineT]) -> list[LineT]:
@@ -94,7 +94,6 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
     last = draws[-1] if draws else None
     lesson = next((one for one in lessons if one["role"] == role), None)
     told: Insight = {
-        **insight,
         "role": role,
         "machine": machines[role],
         "box": last["box"]["position"] if last else None,

@@ -17,11 +17,12 @@ from games import consumers, services
 from games.models import Room
 from games.players import Viewer
 from games.rules.base import Side
-from games.selectors import HIDDEN_NAME
+from games.selectors import HIDDEN_NAME, room_view
 from games.services import Person
 from learning import tasks
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
+from learning.selectors.matches import insight_told
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
 from learning.services.machines import machine_clone, machine_create, machine_delete
@@ -321,6 +322,15 @@ def held() -> tuple[Any, Tournament]:
     Machine.objects.filter(pk=hidden.pk).update(is_public=False)
     tournament.refresh_from_db()
     return owner, tournament
+
+
+def test_of_what_a_kind_tells_beside_the_rest_nothing_is_told_to_those_who_may_not_see_it() -> None:
+    seated = room("machine", machine=str(machine().pk))
+    play_out(seated.room.code, guest())
+    whole = room_view(seated.room)["learning"]
+    assert whole is not None
+    extended: Any = {**whole, "beside": "what another kind thinks of itself"}
+    assert insight_told(extended, {whole["role"]: whole["machine"]}) == whole
 
 
 async def test_a_tournament_tells_neither_who_hides_nor_what_their_beads_promise() -> None:
