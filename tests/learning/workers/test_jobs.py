@@ -1,20 +1,31 @@
 """Background jobs of every kind: one protocol, turns by kind and by account, nothing lost between two turns."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import combinations_with_replacement
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from learning import tasks
 from learning.core.experiments.registry import EXPERIMENTS
-from learning.kinds.values.kind import ValueKind
-from learning.models import ExperimentPart, ExperimentRun, Job, JobStatus, Pairing, Schedule, Tournament, TrainingRun
+from learning.models import (
+    ExperimentPart,
+    ExperimentRun,
+    Job,
+    JobStatus,
+    Pairing,
+    Schedule,
+    Tournament,
+    TrainingRun,
+    Turn,
+)
 from learning.selectors.tournaments import tournament_view
 from learning.services.experiments import experiment_cancel, experiment_request
+from learning.services.machines import machine_create
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
@@ -52,6 +63,42 @@ def experiment_of(account: Any = None, seed: int = 1, **options: Any) -> Experim
 
 
 MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
+
+
+MOST_TURNS_BEFORE = 6
+"""Others that come before what has just been asked for: each of two processes may have looked a moment earlier, and a
+job of each of the other kinds, and one of the same, may have waited longer."""
+
+
+def endless_of(kind: str, account: Any, seed: int) -> Job:
+    """A job that does not end while a test waits. A run of Romgon, where a game takes a compiled loop milliseconds."""
+    if kind == "runs":
+        learner = machine_create(game="romgon", side=None, name="Q", owner=account)
+        stages, who = [Stage("easy", MAX_GAMES)], account.pk
+        return training_run_start(machine=learner.slug, stages=stages, seed=seed, started_by_id=who, enqueue=False)
+    return pairing_of(account) if kind == "pairings" else experiment_of(account, seed)
+
+
+@pytest.fixture
+def turns_taken(transactional_db: None) -> Iterator[Callable[[], list[tuple[str, int | None]]]]:
+    """Every turn since, in order, as (kind, account): the database notes them, whichever process has taken them."""
+    table = Turn._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE turns_taken (number bigserial, kind text, account_id bigint);"
+            "CREATE FUNCTION turn_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            " INSERT INTO turns_taken (kind, account_id) VALUES (NEW.kind, NEW.account_id); RETURN NULL; END $$;"
+            f"CREATE TRIGGER turn_note AFTER INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION turn_note()"
+        )
+
+    def taken() -> list[tuple[str, int | None]]:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT kind, account_id FROM turns_taken ORDER BY number")
+            return cursor.fetchall()
+
+    yield taken
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER turn_note ON {table}; DROP FUNCTION turn_note; DROP TABLE turns_taken")
 
 
 def games_of(pairing: Pairing) -> int:
@@ -266,13 +313,12 @@ def test_with_the_broker_away_the_reaper_neither_fails_nor_forgets(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("long", list(combinations_with_replacement(MAKE, 2)), ids=" and ".join)
 def test_two_endless_jobs_keep_no_other_from_its_turn(
-    long: tuple[str, str], start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    long: tuple[str, str], turns_taken: Callable[[], list[tuple[str, int | None]]], start_worker: StartWorker
 ) -> None:
     """A worker of two processes has two jobs of any kind that do not end; then everything else is asked for."""
-    monkeypatch.setattr(ValueKind, "n_sample", 1)
     hog, owner = user("hog"), user("owner")
     start_worker()
-    endless = [MAKE[kind](hog, **({"seed": seed} if kind != "pairings" else {})) for seed, kind in enumerate(long, 1)]
+    endless = [endless_of(kind, hog, seed) for seed, kind in enumerate(long, 1)]
     Tournament.objects.update(n_games=10_000_000)  # more than anybody may ask for
     for kind, job in zip(long, endless, strict=True):
         tasks.knock({"runs": RUNS, "pairings": PAIRINGS, "experiments": EXPERIMENT_RUNS}[kind], [job.pk])
@@ -284,12 +330,15 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
     )
     Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
     app.send_task("learning.beat.schedules_catch_up")
-    asked = [
-        run_of(owner, enqueue=True),
-        pairing_of(owner, enqueue=True),
-        experiment_of(owner, seed=7, enqueue=True),
-    ]
+    asked, before = [], {}
+    for kind, options in (("runs", {}), ("pairings", {}), ("experiments", {"seed": 7})):
+        asked.append(MAKE[kind](owner, enqueue=True, **options))
+        before[kind] = len(turns_taken())
     assert wait_until(lambda: all(has_begun(job) for job in asked))
+    assert wait_until(lambda: {(kind, owner.pk) for kind in before} <= {*turns_taken()})
+    taken = turns_taken()
+    for kind, n_before in before.items():
+        assert taken.index((kind, owner.pk)) - n_before <= MOST_TURNS_BEFORE, f"{kind} in {taken}, of {hog.pk}"
     assert wait_until(lambda: Schedule.objects.filter(pk=schedule.pk, n_fired=1).exists())
     assert wait_until(lambda: TrainingRun.objects.filter(machine=learner, status="finished").exists())
     for kind, job in zip(long, endless, strict=True):
