@@ -170,6 +170,23 @@ def group_write(group: str, letter: Letter) -> bool:
     return True
 
 
+def group_is_heard(group: str) -> bool:
+    """Whether anybody listens to a group just now; yes, where nobody knows. For what takes long to put together.
+
+    Ask when what is to be told of has been stored. Not for the event loop's own thread: it waits for the answer.
+    """
+    try:
+        return async_to_sync(_is_heard)(group)
+    except Exception as error:  # as in _listened
+        logger.debug("cannot ask who listens: %r", error)
+        return True
+
+
+async def _is_heard(group: str) -> bool:
+    async with asyncio.timeout(SEND_TIMEOUT_S):
+        return (await listeners(get_channel_layer(), [group]))[group] > 0
+
+
 async def deliver(letters: Mapping[str, Letter]) -> bool:
     """Send letters to those groups that somebody listens to; whether nothing went wrong. Raises nothing."""
     try:

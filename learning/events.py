@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from games.events import group_tell
-from games.outbox import Message
+from games.outbox import Message, group_is_heard
 from learning.models import Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
@@ -31,6 +31,11 @@ def run_changed(run_id: int, view: RunProgress, points: list[PointState], audien
 def tournament_group(tournament_id: int) -> str:
     """The group of everybody who watches a tournament."""
     return f"tournament.{tournament_id}"
+
+
+def tournament_is_watched(tournament_id: int) -> bool:
+    """Whether anybody watches a tournament, so that it is worth putting together how it stands."""
+    return group_is_heard(tournament_group(tournament_id))
 
 
 def tournament_changed(tournament_id: int, whole: TournamentState, private: list[PrivateEntry]) -> None:

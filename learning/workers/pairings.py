@@ -156,9 +156,10 @@ def tournament_end(tournament: Tournament, status: JobStatus, error: str = "") -
 
 
 def tournament_tell(tournament: Tournament) -> None:
-    """Tell a tournament's page how it stands, not too often while it goes on."""
+    """Tell a tournament's page, if anybody watches it, how it stands; not too often while it goes on."""
     over = tournament.status != JobStatus.RUNNING
-    if over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S):
+    is_time = over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S)
+    if is_time and events.tournament_is_watched(tournament.pk):
         events.tournament_changed(tournament.pk, *tournament_whole(tournament))
 
 

@@ -13,10 +13,10 @@ from games.players import GUEST as GUEST_VIEWER
 from games.players import Viewer
 from games.rules.base import Side
 from learning.models import JobStatus, Machine, Tournament
-from learning.selectors.tournaments import tournament_view
+from learning.selectors.tournaments import tournament_view, tournament_whole
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers import pairings as referee
-from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
+from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play, tournament_tell
 from tests.factories import machine, user
 from tests.sockets import RunSocket, logged_in, tournament_after
 
@@ -238,6 +238,26 @@ def held_with_two(owner: Any) -> Tournament:
     tournament = tournament_start(user=owner, entries=entries, games=50, seed=3, enqueue=False)
     Machine.objects.filter(name="Hidden").update(is_public=False)
     return tournament
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_nothing_is_put_together_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def noted(tournament: Tournament) -> Any:
+        asked.append(tournament.version)
+        return tournament_whole(tournament)
+
+    monkeypatch.setattr(referee, "tournament_whole", noted)
+    monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
+    tournament = await in_db(held)(None, await in_db(machine)())
+    await in_db(tournament_tell)(tournament)
+    assert asked == []
+    async with socket(tournament) as watching:
+        await watching.expect("joined")
+        await in_db(tournament_play)(tournament.pk)
+        await watching.expect("state")
+    assert asked
 
 
 @pytest.mark.django_db(transaction=True)
