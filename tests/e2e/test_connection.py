@@ -52,7 +52,7 @@ def test_a_reload_in_the_middle_and_on(page: Page) -> None:
     expect_turn(page)
     expect_board_stays(page)
     draw = Draw.objects.get(seat__match=match_of(page))
-    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draw.box.position)
+    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draw.position)
     expect(page.locator("#moves > li")).to_have_count(2)
     finish(page)
     page.reload()

@@ -33,7 +33,7 @@ def expect_box_of_last_draw(page: Page) -> Draw:
     """The open box is that of the machine's last draw: its label, the bead in the corner, the odds."""
     draw = Draw.objects.filter(seat__match=match_of(page)).latest("ply")
     box = page.locator("#matchbox > svg")
-    expect(box).to_have_attribute("data-position", draw.box.position)
+    expect(box).to_have_attribute("data-position", draw.position)
     expect(box.locator(".bead.is-drawn")).to_have_count(1)
     rows = page.locator("#odds tbody tr")
     expect(rows).to_have_count(len(draw.beads))
@@ -124,10 +124,10 @@ def test_looking_back_at_a_box_and_returning(page: Page) -> None:
     draws = list(Draw.objects.filter(seat__match=match_of(page)).order_by("ply"))
     page.locator(f'#moves button[data-ply="{draws[0].ply}"]').click()
     expect(page.locator("#look-back")).to_contain_text(f"You are looking back at move {draws[0].ply + 1}.")
-    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draws[0].box.position)
+    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draws[0].position)
     page.locator("#to-now").click()
     expect(page.locator("#look-back")).to_be_hidden()
-    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draws[-1].box.position)
+    expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draws[-1].position)
 
 
 def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> None:
@@ -138,7 +138,7 @@ def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> 
     for corner in ("1", "3", "7", "9"):
         play_mouse(page, corner)
         draw = expect_box_of_last_draw(page)
-        printed = draw.box.position.index("X") + 1
+        printed = draw.position.index("X") + 1
         expect(turned).to_be_visible(visible=str(printed) != corner)
         if str(printed) != corner:
             turned.click()
