@@ -199,8 +199,8 @@ def test_a_state_takes_the_same_number_of_queries_whatever_was_played(django_ass
     state = play(short, guest(), "5")
     with django_assert_num_queries(5):
         room_view(short.room)
-    with django_assert_num_queries(7):
-        room_view(long.room)  # finished: whether it learnt, and the ledger
+    with django_assert_num_queries(6):
+        room_view(long.room)  # finished: the ledger, too
 
 
 class TestDatabaseHoldsTheInvariants:
