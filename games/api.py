@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from games import exceptions, services
 from games.authentication import ScopePermission, scope_require
+from games.crowd import CROWD
 from games.identity import GUEST_KEY, address_of, guest_seated, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
@@ -52,8 +53,10 @@ class RoomCodeView(PublicView):
     """An endpoint of a room by its code. A code that is wrong is a guess, and counts as one."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who has guessed too often."""
+        """Refuse who has guessed too often, and whoever acts when too many wait already."""
         super().initial(request, *args, **kwargs)
+        if request.method == "POST":
+            CROWD.admit()
         Guesses(request, request.user.pk).require(
             kwargs["code"], lambda: _person(request, kwargs["code"], _body(request))
         )

@@ -14,8 +14,9 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from games import services
+from games.crowd import CROWD
 from games.events import answering, room_group
-from games.exceptions import PlayError, TooManyGuessesError, UnavailableError
+from games.exceptions import BusyError, PlayError, TooManyGuessesError, UnavailableError
 from games.identity import person_of_scope, request_of_scope
 from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
@@ -30,6 +31,8 @@ logger = logging.getLogger(__name__)
 MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
 FRAME_BURST = 30.0
+WRITES = ("move", "step", "resign", "reset")
+"""Frames that are refused when too many wait."""
 CLOSE_NOT_FOUND = 4404
 CLOSE_TRY_AGAIN = 1013
 CLOSE_TOO_MANY = 4429
@@ -43,12 +46,20 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises:
         UnavailableError: the database stumbled over it.
     """
+    number = CROWD.arrive()
+
+    def begin() -> Any:
+        CROWD.leave(number)
+        return call(*args, **kwargs)
+
     try:
-        return await database_sync_to_async(call, thread_sensitive=False)(*args, **kwargs)
+        return await database_sync_to_async(begin, thread_sensitive=False)()
     except Exception as error:
         if not database_stumbled(error):
             raise
         raise unavailable(error, "a socket's request") from None
+    finally:
+        CROWD.leave(number)
 
 
 class Bucket:
@@ -82,9 +93,9 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         """Send one frame."""
         await self.send(text_data=json.dumps({"type": kind, "data": data}))
 
-    async def send_error(self, code: str, detail: str) -> None:
+    async def send_error(self, code: str, detail: str, **more: Any) -> None:
         """Send a typed error to this socket alone; it stays open."""
-        await self.send_frame("error", {"code": code, "detail": detail})
+        await self.send_frame("error", {"code": code, "detail": detail, **more})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Parse a frame and hand it to :meth:`handle`."""
@@ -94,6 +105,8 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         try:
             kind, data = parse_frame(text_data)
             await self.handle(kind, data)
+        except BusyError as error:
+            await self.send_error(error.code, str(error), retry_after_s=error.retry_after_s)
         except (FrameError, PlayError) as error:
             await self.send_error(error.code, str(error))
 
@@ -174,6 +187,8 @@ class RoomConsumer(FrameConsumer):
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
+        if kind in WRITES:
+            CROWD.admit()
         match kind:
             case "move":
                 move, ply = parse_move_data(data)

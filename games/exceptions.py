@@ -41,6 +41,13 @@ class UnavailableError(PlayError):
     retry_after_s = 5
 
 
+class BusyError(PlayError):
+    message = "Very many are playing at this moment. Nothing has changed: try again in two seconds."
+    code = "busy"
+    status = 503
+    retry_after_s = 2
+
+
 class NotYourTurnError(PlayError):
     message = "It is the other side's turn."
     code = "not_your_turn"

@@ -6,6 +6,7 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 
+from games.crowd import CROWD
 from menace_site import servers
 
 
@@ -27,4 +28,6 @@ def health(request: HttpRequest) -> JsonResponse:
     if silent:
         detail = f"No answer from the {' and the '.join(silent)}."
         return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)
+    if CROWD.is_full:
+        body["play"] = "busy"  # alive all the same: who restarted it now would only make it worse
     return JsonResponse({"status": "ok", **body})

@@ -144,7 +144,17 @@ function fail() {
   complain("This page could not draw the game. Load it again.");
 }
 
+/** The frame that was sent last: where too many play at once it is sent again, and the server counts it once. */
+let latest = null;
+
 function refuse(error) {
+  if (error.code === "busy" && latest) {
+    const { type, data, version } = latest;
+    const wait = 1000 * (error.retry_after_s ?? 2) * (0.75 + Math.random() / 2); // not all at the same moment
+    setTimeout(() => store.state.version === version && socket?.send(type, data), wait);
+    complain(errorWords(error));
+    return;
+  }
   if (!exhibition.isOvertaken(error.code)) {
     exhibition.pause();
     complain(errorWords(error));
@@ -215,18 +225,16 @@ function choice(offered, chosen) {
 }
 
 function play(move) {
-  if (!socket?.send("move", { move, ply: store.state.ply })) {
-    complain("There is no connection just now. Your move was not sent; try again in a moment.");
-    return;
-  }
+  if (!send("move", { move, ply: store.state.ply }, "Your move was not sent; try again in a moment.")) return;
   // Until the answer comes the board takes no second move; a refusal opens it again.
   board.update({ ...board.view, paths: {}, actions: {}, lit: cellsAt(layout, store.state.paths[move].slice(-1)) });
   complain("");
 }
 
-function send(type, data) {
+function send(type, data, unsent = "Try again in a moment.") {
   const isSent = Boolean(socket?.send(type, data));
-  if (!isSent) complain("There is no connection just now. Try again in a moment.");
+  latest = { type, data, version: store.state.version };
+  if (!isSent) complain(`There is no connection just now. ${unsent}`);
   return isSent;
 }
 

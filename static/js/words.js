@@ -61,6 +61,7 @@ const ERRORS = {
   machine_not_found: "That machine is gone. Start a new game from the first page.",
   machine_wrong_side: "That machine plays the other side.",
   unavailable: "The site cannot reach its memory just now. Your game is kept: try again in a few seconds.",
+  busy: "Very many people are playing just now. What you did waits, and is sent again by itself in a moment.",
   too_many_frames: "That was very quick. Wait a moment, then try again.",
 };
 

@@ -1,0 +1,72 @@
+"""When too many wait, a move is refused at once, and nothing of it is stored."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.test import Client
+
+from games import crowd
+from games.consumers import in_thread
+from games.crowd import CROWD, Crowd
+from games.exceptions import BusyError
+from games.models import Ply
+from games.rules.base import Side
+from tests.factories import room
+from tests.sockets import Socket
+from tests.waiting import wait_until
+
+N_OTHERS = 64
+"""More than there are threads for such work."""
+
+
+def test_who_has_waited_longest_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])
+    some = Crowd()
+    assert some.waits_s() == 0
+    first = some.arrive()
+    now[0] += crowd.BUSY_AFTER_S
+    second = some.arrive()
+    some.admit()
+    now[0] += 0.01
+    with pytest.raises(BusyError):
+        some.admit()
+    some.leave(first)
+    some.leave(first)
+    some.admit()
+    assert some.waits_s() == pytest.approx(0.01)
+    some.leave(second)
+    assert not some.is_full
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_move_is_refused_early_and_goes_in_when_it_is_sent_again() -> None:
+    seated = await database_sync_to_async(room)("perfect", side=Side.FIRST)
+    over = threading.Event()
+    async with Socket(seated.room.code, seated.token) as socket:
+        state = (await socket.expect("joined"))["state"]
+        others = [asyncio.create_task(in_thread(over.wait)) for _ in range(N_OTHERS)]
+        try:
+            assert await database_sync_to_async(wait_until)(lambda: CROWD.is_full)
+            await socket.frame("move", {"move": "5", "ply": 0})
+            refused = await socket.expect("error")
+            answer = await database_sync_to_async(refused_over_http)(seated.room.code, seated.token)
+            health = await database_sync_to_async(lambda: Client().get("/api/health").json())()
+        finally:
+            over.set()
+            await asyncio.gather(*others)
+        assert refused == {"code": "busy", "detail": str(BusyError()), "retry_after_s": 2}
+        assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "busy", "2")
+        assert (health["status"], health["play"]) == ("ok", "busy")
+        assert not await database_sync_to_async(Ply.objects.exists)()
+        await socket.frame("move", {"move": "5", "ply": 0})
+        assert (await socket.expect("state"))["ply"] == state["ply"] + 2
+    assert "play" not in (await database_sync_to_async(lambda: Client().get("/api/health").json())())
+
+
+def refused_over_http(code: str, token: str) -> Any:
+    headers = {"x-seat-token": token}
+    return Client().post(f"/api/rooms/{code}/move", {"move": "5"}, content_type="application/json", headers=headers)
