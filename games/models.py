@@ -47,7 +47,9 @@ class Room(models.Model):
 
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
     game = models.SlugField(max_length=40)
-    opponent = models.SlugField(max_length=40, blank=True, help_text="Who was asked for as the opponent.")
+    opponent = models.SlugField(
+        max_length=40, blank=True, db_index=False, help_text="Who was asked for as the opponent."
+    )
     machine = models.CharField(max_length=80, blank=True, help_text="Which machine was asked for, if one was.")
     takes_over = models.CharField(max_length=80, blank=True, help_text="Whose seat the person was to take over.")
     first = models.CharField(max_length=80, blank=True, help_text="In an exhibition: who plays first.")
@@ -166,8 +168,12 @@ class Seat(models.Model):
 
     match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
-    player = models.SlugField(max_length=40, default=HUMAN, help_text="'human', or which automated player.")
-    takes_over = models.SlugField(max_length=40, blank=True, help_text="Whose seat a person has taken over.")
+    player = models.SlugField(
+        max_length=40, default=HUMAN, db_index=False, help_text="'human', or which automated player."
+    )
+    takes_over = models.SlugField(
+        max_length=40, blank=True, db_index=False, help_text="Whose seat a person has taken over."
+    )
     name = models.CharField(max_length=150, blank=True)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="seats"
