@@ -13,7 +13,16 @@ from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
 from learning.access import machines_visible, row_id
-from learning.models import Box, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TournamentFormat, TrainingRun
+from learning.models import (
+    AnyBox,
+    ExperimentRun,
+    JobStatus,
+    Machine,
+    Schedule,
+    Tournament,
+    TournamentFormat,
+    TrainingRun,
+)
 
 
 class Sum(Func):
@@ -105,7 +114,7 @@ class MachineFilter(django_filters.FilterSet):
 class BoxOrdering(Ordering):
     """An ordering in which no two boxes are equal, so that pages neither repeat nor leave out one."""
 
-    def filter(self, qs: QuerySet[Box], value: Any) -> QuerySet[Box]:
+    def filter(self, qs: QuerySet[AnyBox], value: Any) -> QuerySet[AnyBox]:
         """The boxes in this order, those that are equal in order of play."""
         columns = self.columns(value)
         computed = {
@@ -137,25 +146,25 @@ class BoxFilter(django_filters.FilterSet):
     )
 
     class Meta:
-        model = Box
+        model = AnyBox
         fields: list[str] = []
 
-    def were_visited(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
+    def were_visited(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
         """Draws are never negative, so a box was visited when some slot is not 0."""
         never = Q(visits__contained_by=[0])
         return queryset.exclude(never) if value else queryset.filter(never)
 
-    def have_removed(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
+    def have_removed(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
         """Those with an empty slot, or those without."""
         some = Q(beads__contains=[0])
         return queryset.filter(some) if value else queryset.exclude(some)
 
-    def are_empty(self, queryset: QuerySet[Box], name: str, value: bool) -> QuerySet[Box]:
+    def are_empty(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
         """Those without any bead, or those with one."""
         empty = Q(beads__contained_by=[0])
         return queryset.filter(empty) if value else queryset.exclude(empty)
 
-    def are_like(self, queryset: QuerySet[Box], name: str, value: str) -> QuerySet[Box]:
+    def are_like(self, queryset: QuerySet[AnyBox], name: str, value: str) -> QuerySet[AnyBox]:
         """The box of a whole position; those whose text holds what is part of one."""
         cabinet = self.request.parser_context["view"].machine.cabinet
         try:

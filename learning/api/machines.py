@@ -19,7 +19,7 @@ from learning.exceptions import MachineBusyError, MachineQuotaError, ValueQuotaE
 from learning.filters import BoxFilter, MachineFilter
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import kind_of
-from learning.models import Box, Machine
+from learning.models import AnyBox, Box, Machine
 from learning.selectors import boxes as selectors_boxes
 from learning.serializers.machines import (
     BoxDetailSerializer,
@@ -131,7 +131,7 @@ class ValuesView(APIView):
         return Response(kind_of(machine).position_view(machine, position))
 
 
-class BoxListView(GenericAPIView[Box]):
+class BoxListView(GenericAPIView[AnyBox]):
     """The boxes of a machine."""
 
     serializer_class = BoxSerializer

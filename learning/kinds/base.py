@@ -139,9 +139,12 @@ class Kind(ABC):
     def lay_out(self, machine: Machine) -> None:
         """Store what a machine has before its first game."""
 
-    @abstractmethod
+    def fields_copied(self, original: Machine) -> dict[str, Any]:
+        """Fields of the row of a copy, as far as they differ from kind to kind. The original's lock is held."""
+        return {}
+
     def copy(self, original: Machine, copy: Machine) -> None:
-        """Give a machine that has nothing yet the memory of another; its ledger begins with that."""
+        """Give a machine that has nothing yet what it is to have of another beside its row; its ledger begins there."""
 
     @abstractmethod
     def forget(self, machine: Machine) -> None:

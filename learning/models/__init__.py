@@ -4,7 +4,18 @@ from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
 from learning.models.live import Decision, Draw, MachineSeat
-from learning.models.machines import MACHINE_SIDES, SIDES, Box, Machine, NoneNegative, SameLength, Value, machine_slug
+from learning.models.machines import (
+    MACHINE_SIDES,
+    SIDES,
+    AnyBox,
+    Box,
+    HeldBox,
+    Machine,
+    NoneNegative,
+    SameLength,
+    Value,
+    machine_slug,
+)
 from learning.models.runs import CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
@@ -12,6 +23,7 @@ from learning.models.tournaments import Pairing, Tournament, TournamentEntry, To
 __all__ = [
     "MACHINE_SIDES",
     "SIDES",
+    "AnyBox",
     "Box",
     "Change",
     "CurvePoint",
@@ -19,6 +31,7 @@ __all__ = [
     "Draw",
     "ExperimentPart",
     "ExperimentRun",
+    "HeldBox",
     "Job",
     "JobStatus",
     "Lesson",

@@ -67,7 +67,7 @@ class Change(models.Model):
     """What a lesson did to one box: beads added to each slot (negative: taken), as applied, and the beads after."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="changes")
-    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes")
+    box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes", db_index=False)
     ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
     deltas = ArrayField(models.IntegerField())
     after = ArrayField(models.IntegerField())
@@ -77,6 +77,8 @@ class Change(models.Model):
             models.CheckConstraint(name="change_after_not_negative", condition=NoneNegative("after")),
             models.CheckConstraint(name="change_aligned", condition=SameLength("deltas", "after")),
         ]
+        # What a box held after a lesson, however many there were since.
+        indexes = [models.Index(fields=["box", "lesson"], name="change_box_lesson")]
 
     def __str__(self) -> str:
         return f"{self.box}: {self.deltas}"

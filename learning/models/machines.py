@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import BooleanField, F, Func, Q
+from django.db.models import BooleanField, F, Func, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -56,7 +56,9 @@ class Machine(models.Model):
     description = models.TextField(blank=True, max_length=2000)
     game = models.SlugField(max_length=40)
     side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
-    preset = models.SlugField(max_length=40, blank=True, help_text="The preset its rule was copied from.")
+    preset = models.SlugField(
+        max_length=40, blank=True, db_index=False, help_text="The preset its rule was copied from."
+    )
     rule_json = models.JSONField("rule")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="machines"
@@ -64,6 +66,20 @@ class Machine(models.Model):
     is_public = models.BooleanField(default=True)
     learns = models.BooleanField(default=True, help_text="A frozen machine plays and does not learn.")
     copied_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="copies")
+    shares = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.RESTRICT,
+        related_name="sharers",
+        help_text="Whose boxes it has as far as it has none of its own. That machine shares nobody's.",
+    )
+    shares_to_lesson = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Id of the last lesson of that machine that it shares; 0: none yet."
+    )
+    shares_to_box = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Id of the last box that there was by then; 0: none yet."
+    )
     room = models.ForeignKey(
         Room,
         null=True,
@@ -97,6 +113,11 @@ class Machine(models.Model):
             models.CheckConstraint(
                 name="machine_games_add_up",
                 condition=Q(n_games=F("n_wins") + F("n_draws") + F("n_losses")),
+            ),
+            models.CheckConstraint(
+                name="machine_shares_as_of",
+                condition=Q(shares__isnull=True, shares_to_lesson__isnull=True, shares_to_box__isnull=True)
+                | Q(shares__isnull=False, shares_to_lesson__isnull=False, shares_to_box__isnull=False),
             ),
         ]
 
@@ -147,21 +168,43 @@ class Machine(models.Model):
         return Cabinet(self.game_rules, Side(self.side), rule)
 
     @property
+    def boxes(self) -> QuerySet[AnyBox]:
+        """Its boxes, those that it shares among them. Who shares none reads rows of its own alone."""
+        return self.own_boxes.all() if self.shares_id is None else HeldBox.objects.filter(machine=self)
+
+    @property
     def level(self) -> int:
         """HexapawnRL's measure of experience."""
         return 1 + self.n_removed
 
 
-class Box(models.Model):
-    """A matchbox: a canonical position and, per slot, its beads. One row a box (docs/decisions/0020-ledger.md)."""
+class AnyBox(models.Model):
+    """A matchbox: a canonical position and, per slot, its beads."""
 
-    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="boxes")
+    machine = models.ForeignKey(Machine, on_delete=models.DO_NOTHING, related_name="+")
     position = models.CharField(max_length=100)
     ply = models.PositiveSmallIntegerField()
     move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 1 for its first move.")
     start = ArrayField(models.IntegerField(), help_text="Beads it was laid out with; differs from the rule in a copy.")
     beads = ArrayField(models.IntegerField())
     visits = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.position
+
+    def get_absolute_url(self) -> str:
+        """The box's page."""
+        return reverse("box", args=[self.machine_id, self.position])
+
+
+class Box(AnyBox):
+    """A box as a row of its machine's own (docs/decisions/0020-ledger.md)."""
+
+    # No index of its own, as with values: ``box_once`` does both, and is not passed over for one that reads every box.
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="own_boxes", db_index=False)
 
     class Meta:
         verbose_name_plural = "boxes"
@@ -175,12 +218,16 @@ class Box(models.Model):
             models.CheckConstraint(name="box_visits_aligned", condition=SameLength("visits", "start")),
         ]
 
-    def __str__(self) -> str:
-        return self.position
 
-    def get_absolute_url(self) -> str:
-        """The box's page."""
-        return reverse("box", args=[self.machine_id, self.position])
+class HeldBox(AnyBox):
+    """A box that a machine has, its own or shared: a view, to be read (docs/decisions/0075-shared-boxes.md).
+
+    ``id`` is that of the machine's own row; a box that it shares has none, and no past in this machine.
+    """
+
+    class Meta:
+        managed = False
+        db_table = "learning_heldbox"
 
 
 class Value(models.Model):

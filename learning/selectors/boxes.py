@@ -18,7 +18,7 @@ from learning.core.machines.printed_set import printed_set
 from learning.core.machines.rule import EmptyOpening, WhenEmpty
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError
-from learning.models import Box, Change, Draw, Machine
+from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.strength import visit_probabilities
 from learning.states import box_state
 
@@ -57,7 +57,7 @@ def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
     return view
 
 
-def box_view(cabinet: Cabinet, box: Box) -> dict[str, Any]:
+def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
     """A box as the wall and its own page draw it."""
     position = cabinet.game.decode(box.position)
     return {
@@ -96,7 +96,7 @@ def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), coalesce(sum((SELECT sum(n) FROM unnest(beads) AS n)), 0)::bigint"
-            " FROM learning_box WHERE machine_id = %s",
+            " FROM learning_heldbox WHERE machine_id = %s",
             [machine.pk],
         )
         n_boxes, n_beads = cursor.fetchone()
@@ -194,7 +194,7 @@ def machine_stopped(machine: Machine) -> str:
     return f"{n_empty} {boxes} empty, and its rule never fills them again: where it opens one, it resigns at once."
 
 
-def box_get(machine: Machine, text: str) -> Box:
+def box_get(machine: Machine, text: str) -> AnyBox:
     """The box opened in a position, given in any orientation.
 
     Raises:
@@ -320,7 +320,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_box box LEFT JOIN LATERAL ("
+            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_heldbox box LEFT JOIN LATERAL ("
             " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
             " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
             " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
@@ -330,9 +330,9 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
         return dict(cursor.fetchall())
 
 
-def box_history(box: Box) -> QuerySet[Change]:
-    """Every change of a box, newest first, with its lesson and cause."""
-    return box.changes.select_related("lesson__match__room").order_by("-lesson__number", "-pk")
+def box_history(box: AnyBox) -> QuerySet[Change]:
+    """Every change of a box, newest first, with its lesson and cause. One that is shared has had none."""
+    return Change.objects.filter(box_id=box.pk).select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 
 def ledger_errors() -> list[int]:

@@ -15,7 +15,7 @@ from learning.access import is_seen
 from learning.core.machines.presets import ALL_PRESETS, preset_named
 from learning.kinds.base import Kind
 from learning.kinds.registry import kind_of_rule, kind_usual
-from learning.models import Box, Machine
+from learning.models import AnyBox, Machine
 from learning.selectors.boxes import slots_view
 from learning.serializers.base import IntervalField, RuleField, StrictSerializer
 
@@ -159,7 +159,7 @@ class MachineCloneSerializer(StrictSerializer):
     public = serializers.BooleanField(required=False, source="is_public", help_text="As the original if not given.")
 
 
-class BoxSerializer(serializers.Serializer[Box]):
+class BoxSerializer(serializers.Serializer[AnyBox]):
     """A box: numbers of beads and draws, probabilities and moves all have one entry a slot."""
 
     position = serializers.CharField(help_text="As printed on the box.")
@@ -178,7 +178,7 @@ class BoxSerializer(serializers.Serializer[Box]):
     )
     url = serializers.CharField(help_text="Its page.")
 
-    def to_representation(self, instance: Box) -> dict[str, Any]:
+    def to_representation(self, instance: AnyBox) -> dict[str, Any]:
         """The box, with the machine's cabinet from the context: one for the whole list."""
         cabinet = self.context["cabinet"]
         position = cabinet.game.decode(instance.position)

@@ -138,6 +138,7 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         n_removed=machine.n_removed,
         epsilon=machine.epsilon,
         n_values=machine.n_values,
+        **kind_of(machine).fields_copied(machine),
         **details,
     )
     kind_of(machine).copy(machine, copy)

@@ -16,7 +16,8 @@ from learning.core.machines.rule import OpenBoxes
 from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import Fetch, OpenMemory
 from learning.core.training.tables import BoxTable, boxes_compile
-from learning.models import Box, Change, Lesson, Machine
+from learning.models import AnyBox, Box, Lesson, Machine
+from learning.storage.locks import machines_locked
 
 NULL = r"\N"
 """Nothing, as ``COPY`` reads it."""
@@ -43,7 +44,7 @@ def table_load(machine: Machine) -> Memory:
 def _open_load(machine: Machine) -> OpenMemory:
     rows = _rows(machine)
     if rows.count() > FETCHED_AT_ONCE:
-        return _opened(machine, partial(_box_fetch, machine.pk))
+        return _opened(machine, partial(_box_fetch, machine))
     found = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
     return _opened(machine, found.get)
 
@@ -53,45 +54,80 @@ def _opened(machine: Machine, fetch: Fetch) -> OpenMemory:
     return OpenMemory.load(cabinet.game, cabinet.side, cabinet.rule, fetch, n_removed=machine.n_removed)
 
 
-def _rows(machine: Machine) -> QuerySet[Box, tuple[str, list[int], list[int]]]:
-    return Box.objects.filter(machine=machine).values_list("position", "beads", "visits")
+def _rows(machine: Machine) -> QuerySet[AnyBox, tuple[str, list[int], list[int]]]:
+    return machine.boxes.values_list("position", "beads", "visits")
 
 
-def _box_fetch(machine_id: int, key: str) -> tuple[list[int], list[int]] | None:
-    return Box.objects.filter(machine_id=machine_id, position=key).values_list("beads", "visits").first()
+def _box_fetch(machine: Machine, key: str) -> tuple[list[int], list[int]] | None:
+    return machine.boxes.filter(position=key).values_list("beads", "visits").first()
 
 
-def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> Box:
+def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> AnyBox:
     """The machine's box of a position as it stands, or a new one with these beads; under the machine's lock."""
+    box = machine.boxes.filter(position=key).first()
+    if box is not None:
+        return box
     position = machine.game_rules.decode(key)
-    box, _ = Box.objects.get_or_create(
+    return Box.objects.create(
         machine=machine,
         position=key,
-        defaults={
-            "ply": machine.game_rules.ply(position),
-            "move_number": cabinet.move_number(position) + 1,
-            "start": beads,
-            "beads": beads,
-            "visits": [0] * len(beads),
-        },
+        ply=machine.game_rules.ply(position),
+        move_number=cabinet.move_number(position) + 1,
+        start=beads,
+        beads=beads,
+        visits=[0] * len(beads),
     )
-    return box
 
 
-def boxes_copy(original: Machine, copy: Machine) -> None:
-    """Give a machine that has none yet the boxes of another; its ledger begins with them."""
+def boxes_share(original: Machine) -> dict[str, int]:
+    """Fields of the row of a copy of this machine that make it share its boxes as they stand.
+
+    Nobody shares what is shared: the original gets rows of its own for what it has of another.
+    """
+    if original.shares_id is not None:
+        boxes_own(original.pk)
+    with connection.cursor() as cursor:
+        # Ids ascend as what they stand for was stored, for it was stored under the machine's lock. By ``id + 0``, for
+        # which there is no index: the planner might else go through everybody's boxes, the youngest first.
+        cursor.execute(
+            "SELECT coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id AND number = n_lessons), 0),"
+            " coalesce((SELECT max(id + 0) FROM learning_box WHERE machine_id = machine.id), 0)"
+            " FROM learning_machine machine WHERE id = %s",
+            [original.pk],
+        )
+        to_lesson, to_box = cursor.fetchone()
+    return {"shares_id": original.pk, "shares_to_lesson": to_lesson, "shares_to_box": to_box}
+
+
+def boxes_own(*machine_ids: int) -> None:
+    """Give machines rows of their own for all that they share; they share no more. Under the lock of each."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
-            " SELECT %s, position, ply, move_number, beads, beads, array_fill(0::bigint, ARRAY[cardinality(beads)])"
-            " FROM learning_box WHERE machine_id = %s ORDER BY position",
-            [copy.pk, original.pk],
+            " SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox"
+            " WHERE machine_id = ANY(%s) AND id IS NULL ORDER BY machine_id, position",
+            [list(machine_ids)],
         )
+    _share_no_more(*machine_ids)
+
+
+def _share_no_more(*machine_ids: int) -> None:
+    Machine.objects.filter(pk__in=machine_ids).update(shares=None, shares_to_lesson=None, shares_to_box=None)
 
 
 def boxes_forget(machine: Machine) -> None:
-    """Delete the changes of a machine's boxes."""
-    Change.objects.filter(box__machine=machine).delete()
+    """Delete the changes of a machine's boxes. Who shares its past has rows of its own before that.
+
+    Copies are younger than what they were copied from, so they are locked in ascending order.
+    """
+    sharing = machines_locked([copy.pk for copy in machine.sharers.all()])
+    if sharing:
+        boxes_own(*(pk for pk, copy in sharing.items() if copy.shares_id == machine.pk))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM learning_change USING learning_box box WHERE box_id = box.id AND box.machine_id = %s",
+            [machine.pk],
+        )
 
 
 def boxes_lay_out(machine: Machine, memory: Memory) -> None:
@@ -104,6 +140,8 @@ def boxes_reset(machine: Machine) -> None:
 
     The machine's changes are to be gone already.
     """
+    _share_no_more(machine.pk)
+    machine.shares_id = None
     if machine.box_rule.open_boxes is OpenBoxes.WHEN_MET:
         Box.objects.filter(machine=machine).delete()
         return

@@ -21,6 +21,7 @@ from learning.core.training.tables import BoxTable, course_compile
 class TouchedBox:
     """A box that has changed, as it is to be stored: one number per slot each.
 
+    ``start`` is what it held when it was read, or was opened with: there its ledger begins if it has no row yet.
     ``ply`` is that of the match whose move changed it, where a match did.
     """
 
@@ -127,7 +128,7 @@ class Memory:
     def boxes(self, boxes: Iterable[int]) -> list[TouchedBox]:
         """These boxes, with what has changed in them since the memory was loaded."""
         deltas = self.beads - self.stored[0]
-        numbers = (self.table.initial, self.beads, self.visits, deltas)
+        numbers = (self.stored[0], self.beads, self.visits, deltas)
         return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
 
     def touched(self) -> list[TouchedBox]:

@@ -107,10 +107,10 @@ class OpenMemory:
 
     def _step(self, key: str, beads: dict[str, list[int]], deltas: list[int], ply: int) -> None:
         """Note one change of a box; ``beads`` are brought up to it."""
-        before, visits = beads[key], self.boxes.stored[key][1]
+        before, (start, visits) = beads[key], self.boxes.stored[key]
         beads[key] = [count + delta for count, delta in zip(before, deltas, strict=True)]
         after = [n + self.played[key, slot] for slot, n in enumerate(visits)]
-        self.steps.append(TouchedBox(key, before, beads[key], after, deltas, ply))
+        self.steps.append(TouchedBox(key, list(start), beads[key], after, deltas, ply))
 
     def touched(self) -> list[TouchedBox]:
         """The boxes whose beads or visits differ from those stored, by position; a box first met is one of them.
@@ -127,7 +127,7 @@ class OpenMemory:
             after = [n + self.played[key, slot] for slot, n in enumerate(visits)]
             if key not in self.boxes.stored or tuple(beads) != before or tuple(after) != visits:
                 deltas = [b - a for a, b in zip(before, beads, strict=True)]
-                found.append(TouchedBox(key, initial, list(beads), after, deltas))
+                found.append(TouchedBox(key, list(before), list(beads), after, deltas))
         return found
 
     def sample(self, opponent: Opponent, n_games: int, rng: Random) -> Sampled:

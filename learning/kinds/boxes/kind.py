@@ -33,7 +33,7 @@ from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRef
 from learning.kinds.base import FIRST_CHUNK_GAMES, Kind, Page
 from learning.kinds.boxes import files, live, page
 from learning.kinds.boxes.words import GROUPS, WORDS, sentences
-from learning.models import Box, Lesson, LessonKind, Machine, TournamentEntry
+from learning.models import Lesson, LessonKind, Machine, TournamentEntry
 from learning.selectors.matches import match_insight
 from learning.selectors.strength import (
     CURVE_AGAINST,
@@ -87,8 +87,8 @@ class BoxKind(Kind):
         if machine.box_rule.open_boxes is OpenBoxes.IN_ADVANCE:
             storage.boxes_lay_out(machine, Memory.fresh(storage.table_of(machine)))
 
-    def copy(self, original: Machine, copy: Machine) -> None:
-        storage.boxes_copy(original, copy)
+    def fields_copied(self, original: Machine) -> dict[str, Any]:
+        return storage.boxes_share(original)
 
     def forget(self, machine: Machine) -> None:
         storage.boxes_forget(machine)
@@ -215,7 +215,7 @@ class BoxKind(Kind):
         return {**values, "initial": initial, **counts}
 
     def entry_fields(self, machine: Machine) -> dict[str, Any]:
-        beads = dict(Box.objects.filter(machine=machine).values_list("position", "beads"))
+        beads = dict(machine.boxes.values_list("position", "beads"))
         return {"side": machine.side, "beads": beads}
 
     def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:

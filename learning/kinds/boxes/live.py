@@ -13,7 +13,7 @@ from games.selectors import RESIGNATION
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.training.open_memory import OpenMemory
-from learning.models import Box, Draw, Machine, MachineSeat
+from learning.models import AnyBox, Draw, Machine, MachineSeat
 from learning.selectors.machines import draws_of
 from learning.storage.boxes import box_open
 from learning.storage.locks import machines_locked
@@ -82,13 +82,13 @@ def mind(machine: Machine, position: Any) -> BoxMachine:
     )
     if asked.cabinet.has_box(position):
         key = machine.game_rules.encode(asked.cabinet.box_position(position))
-        beads = Box.objects.filter(machine=machine, position=key).values_list("beads", flat=True).first()
+        beads = machine.boxes.filter(position=key).values_list("beads", flat=True).first()
         if beads is not None:
             asked.boxes[key] = list(beads)
     return asked
 
 
-def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, Box | None] | None:
+def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, AnyBox | None] | None:
     """The machine, ready to look at the position, and the box that it opens there (``None``: none).
 
     ``None`` if the machine is gone.
@@ -97,7 +97,7 @@ def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMach
     if not player.cabinet.has_box(position):
         return machine, player, None
     key = machine.game_rules.encode(player.cabinet.box_position(position))
-    box = Box.objects.filter(machine=machine, position=key).first()
+    box = machine.boxes.filter(position=key).first()
     if box is None or (machine.learns and not any(box.beads)):
         locked = _locked(seat)
         if locked is None:
@@ -119,7 +119,7 @@ def _locked(seat: Seat) -> Machine | None:
     return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
 
 
-def _drawn(seat: Seat, machine: Machine, box: Box | None, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
+def _drawn(seat: Seat, machine: Machine, box: AnyBox | None, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
     """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
     if draw is not None and box is not None and draw.refilled and machine.learns:
         boxes = {box.position: (box.beads, box.visits)}

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from learning.models import Box, Value
+from learning.models import HeldBox, Value
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.values import value_errors, values_miscounted
 
@@ -23,4 +23,4 @@ class Command(BaseCommand):
             raise CommandError(f"{len(off)} values do not add up, by id: {', '.join(map(str, off[:20]))}")
         if miscounted := values_miscounted():
             raise CommandError(f"Machines that do not have as many values as they say: {miscounted}")
-        self.stdout.write(f"{Box.objects.count():,} boxes add up, and {Value.objects.count():,} values")
+        self.stdout.write(f"{HeldBox.objects.count():,} boxes add up, and {Value.objects.count():,} values")

@@ -13,8 +13,9 @@ from django.db import connection
 from django.utils import timezone
 
 from games.models import Room
+from games.rules.base import Side
 from games.selectors import room_get, room_view
-from games.services import Person, match_play_move
+from games.services import Person, match_play_move, room_create
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.schedules import schedule_fire
@@ -68,16 +69,22 @@ def test_a_database_of_before_goes_on(outage: Outage) -> None:
         table: n for table, n in before.items() if table not in grown
     }
     assert dict(Machine.objects.order_by().values_list("slug", "n_games")) == games
+    assert not Machine.objects.exclude(shares=None).exists(), "copies of before have rows of their own"
     assert ledger_errors() == []
     _go_on()
     assert ledger_errors() == []
 
 
 def _go_on() -> None:
-    """Play the matches on, let every schedule come due, and work at all that waits."""
+    """Play the matches on, in a fresh copy too, let every schedule come due, and work at all that waits."""
+    owner = get_user_model().objects.get(username="owner")
+    for learner in Machine.objects.filter(room=None, side__isnull=False).order_by("pk"):
+        asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug, "fresh": True}
+        room = room_create(person=person(owner), game=learner.game, side=Side(learner.side).other, **asked).room
+        assert Machine.objects.get(room=room).shares == learner
+        assert play_out(room.code, person(owner))["status"] == "finished"
     waiting = Person(guest=UUID(int=7))
     assert play_out(Room.objects.get(matches__seats__guest=waiting.guest).code, waiting)["status"] == "finished"
-    owner = get_user_model().objects.get(username="owner")
     deep = Room.objects.get(game="romgon").code
     for _ in range(2):
         move = room_view(room_get(deep))["legal_moves"][0]

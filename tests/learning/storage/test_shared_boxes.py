@@ -1,0 +1,305 @@
+"""A copy shares its boxes until they differ: nobody can tell it from one that has them all."""
+
+import contextlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+from rest_framework.test import APIClient
+
+from games import services
+from games.models import Match, Room, Seat
+from games.rules.base import Outcome, Side
+from games.selectors import room_get, room_view
+from games.services import room_create
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import BeadDraw
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import OpenBoxes
+from learning.exceptions import MachineNotFoundError
+from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.registry import kind_of
+from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
+from learning.selectors.boxes import box_gallery, boxes_at, ledger_errors
+from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset
+from learning.storage.boxes import boxes_own
+from learning.storage.locks import machine_lock
+from tests.factories import NC, guest, machine, play, play_out, room, trained, user
+from tests.threads import at_once
+
+N_PAIRS = -(-2000 // 2 // len(PRESETS))
+"""So many matches each of two copies plays after each preset: 2,000 in all."""
+
+
+def original_of(preset: str) -> Machine:
+    """A machine after a preset, on the side that its author gave it, with something learnt."""
+    game = "hexapawn" if preset.startswith(("gardner", "hexapawn")) else NC
+    side = Side.FIRST if preset.startswith(("michie-1961", "scroggs")) else Side.SECOND
+    return trained(machine_create(game=game, side=side, name="Original", preset=preset), 300)
+
+
+def copied(original: Machine, *, full: bool) -> Machine:
+    """A copy, with rows of its own for all boxes at once or for none."""
+    with transaction.atomic():
+        copy = machine_clone(machine_id=original.pk, name="Copy")
+        if full:
+            boxes_own(copy.pk)
+    copy.refresh_from_db()
+    assert (copy.shares_id is None) is full
+    return copy
+
+
+def held(learner: Machine) -> list[Any]:
+    """Its boxes and its ledger, with neither its id nor the moment."""
+    boxes = learner.boxes.order_by("ply", "position")
+    changes = Change.objects.filter(lesson__machine=learner).order_by("pk")
+    learner.refresh_from_db()
+    return [
+        list(boxes.values_list("position", "ply", "move_number", "start", "beads", "visits")),
+        list(changes.values_list("box__position", "lesson__number", "lesson__kind", "ply", "deltas", "after")),
+        [learner.n_lessons, learner.n_games, learner.n_wins, learner.n_draws, learner.n_losses, learner.n_removed],
+    ]
+
+
+def told(learner: Machine) -> str:
+    """Everything that is told of a machine, with neither its id nor the moment."""
+    api, answers = APIClient(), list[Any]()
+    address = f"/api/machines/{learner.pk}/boxes"
+    for query in ("", "ordering=-change,beads", "removed=true", "visited=true", "search=X.", "move_number=2&page=2"):
+        answer = api.get(f"{address}?page_size=10&{query}").json()
+        answers.append([answer.get("count"), answer.get("results")])
+    for position in learner.boxes.order_by("ply", "position").values_list("position", flat=True)[:5]:
+        answer = api.get(f"{address}/{position}").json()
+        for change in answer["history"]:
+            del change["room"], change["training_run"], change["created_at"]
+        answers.append(answer)
+    everything = [
+        held(learner),
+        machine_export(learner).text,
+        machine_export(learner, "csv").text,
+        box_gallery(learner),
+        [boxes_at(learner, number) for number in (0, learner.n_lessons // 2, learner.n_lessons)],
+        machine_strength(learner),
+        sorted(kind_of(learner).entry_fields(learner)["beads"].items()),
+        kind_of(learner).holds(learner),
+        answers,
+    ]
+    return json.dumps(everything).replace(f"/machines/{learner.pk}/", "/machines/#/")
+
+
+class Matches:
+    """Matches without the way through the room: what a machine does in one, and what it learns when it ends."""
+
+    def __init__(self, game: str) -> None:
+        self.room = Room.objects.create(game=game, opponent="random")
+        self.number = 0
+
+    def play(self, learner: Machine, seed: int) -> list[BeadDraw]:
+        """One match against random play; what was drawn in it."""
+        game, rng, drawn = learner.game_rules, RandomSource(seed), list[BeadDraw]()
+        self.number += 1
+        match = Match(room=self.room, number=self.number, status="finished", position="", seed=seed)
+        match.termination, match.finished_at = "a-test", match.created_at
+        match.save()
+        seat = Seat.objects.create(match=match, side=learner.side, player="machine")
+        MachineSeat.objects.create(seat=seat, machine=learner)
+        kind, position = kind_of(learner), game.initial_position()
+        with transaction.atomic():
+            while (outcome := game.outcome(position)) is None:
+                if game.side_to_move(position) != learner.side:
+                    moves = game.legal_moves(position)
+                    move = moves[rng.below(len(moves))]
+                else:
+                    choice = kind.choose(seat, learner, position, rng)
+                    if choice.memo is not None:
+                        kind.remember(seat, learner, choice.memo)
+                        drawn.append(choice.memo)
+                    if choice.move is None:
+                        outcome = Outcome(Side(learner.side).other, "empty_box")
+                        break
+                    move = choice.move
+                position = game.apply(position, move)
+                match.n_plies += 1
+            (learner,) = machine_lock(learner.pk)
+            memory, tally = kind.taught(match, learner, [seat], outcome)
+            kind.lesson_give(learner, memory, LessonKind.MATCH, tally, match=match)
+        return drawn
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("preset", PRESETS)
+def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
+    root, boss = original_of(preset), user("boss", is_staff=True)
+    matches = Matches(root.game)
+    sharing, full = (copied(root, full=is_full) for is_full in (False, True))
+    assert not sharing.own_boxes.exists()
+    seed = 0
+
+    def play_on(until: int) -> None:
+        nonlocal seed
+        while seed < until * N_PAIRS // 6:
+            seed += 1
+            assert matches.play(sharing, seed) == matches.play(full, seed)
+        assert held(sharing) == held(full)
+
+    play_on(1)
+    visited = {box.position for box in full.own_boxes.all() if any(box.visits)}
+    assert set(sharing.own_boxes.values_list("position", flat=True)) == visited, "rows for those that differ"
+    trained(root, 100)  # what it learns meanwhile is no matter of theirs
+    assert told(sharing) == told(full)
+    play_on(2)
+    trained(sharing, 40)
+    trained(full, 40)
+    play_on(3)
+    original, sharing, full = sharing, copied(sharing, full=False), copied(full, full=True)
+    assert sharing.shares == original
+    assert Machine.objects.get(pk=original.pk).shares is None, "nobody shares what is shared"
+    play_on(4)
+    machine_delete(user=boss, machine_id=root.pk)
+    machine_reset(user=boss, machine_id=original.pk)
+    assert not Machine.objects.exclude(shares=None).exists()
+    assert told(sharing) == told(full)
+    play_on(5)
+    sharing, full = copied(sharing, full=False), copied(full, full=True)
+    play_on(6)
+    machine_reset(user=boss, machine_id=sharing.pk)
+    machine_reset(user=boss, machine_id=full.pk)
+    assert told(sharing) == told(full)
+    assert matches.number == 2 * N_PAIRS
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("preset", PRESETS)
+def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("games.models.secrets.randbits", lambda bits: 3)  # the seeds of its matches
+    root, told_of = original_of(preset), []
+    asked: dict[str, Any] = {"opponent": "machine", "machine": root.slug, "fresh": True}
+    for is_full in (False, True):
+        code = room_create(person=guest(), game=root.game, side=Side(root.side).other, **asked).room.code
+        copy = Machine.objects.get(room__code=code)
+        if is_full:
+            boxes_own(copy.pk)
+        states = [room_view(room_get(code)), play_out(code, guest())]
+        services.room_reset(code=code, person=guest())
+        text = json.dumps([*states, play_out(code, guest())], default=str)
+        told_of.append(re.sub(rf"/machines/{copy.pk}\b|{code}|\"id\": {copy.pk}\b", "#", text))
+    assert told_of[0] == told_of[1]
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_a_draw_is_no_change() -> None:
+    original = trained(machine())
+    seated = room("machine", machine=original.slug, fresh=True)
+    copy = Machine.objects.get(room=seated.room)
+    play(seated, guest(), "5")
+    assert not copy.own_boxes.exists()
+    play_out(seated.room.code, guest())
+    drawn = set(Draw.objects.filter(machine=copy).values_list("position", flat=True))
+    assert set(copy.own_boxes.values_list("position", flat=True)) == drawn
+    call_command("audit", verbosity=0)
+
+
+@pytest.mark.django_db
+def test_a_box_that_the_original_opens_later_is_not_shared() -> None:
+    rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
+    original = trained(machine(rule=rule), 20, seed=1)
+    copy = machine_clone(machine_id=original.pk, name="Copy")
+    n_boxes = copy.boxes.count()
+    assert trained(original, 200, seed=2).boxes.count() > n_boxes == copy.boxes.count()
+    trained(copy, 200, seed=2)
+    assert copy.boxes.count() == original.boxes.count()
+    assert held(copy)[0] != held(original)[0]
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db
+def test_a_copy_of_one_that_knows_nothing_shares_it_too() -> None:
+    original = machine()
+    copy, full = copied(original, full=False), copied(original, full=True)
+    trained(original, 50)
+    assert held(copy) == held(full)
+    machine_reset(user=user("boss", is_staff=True), machine_id=original.pk)
+    again = copied(original, full=False)  # the number of its last lesson counts on, and none is there
+    assert held(again) == held(copy) == held(full)
+
+
+def copies_while(original: Machine, what: Callable[[], Any]) -> list[Machine]:
+    """The copies of a machine that are taken, and taught, while something is done to it."""
+
+    def copy(number: int) -> None:
+        with contextlib.suppress(MachineNotFoundError):
+            seated = room("machine", guest(number), machine=original.slug, fresh=True)
+            play_out(seated.room.code, guest(number))
+
+    seated = room("machine", guest(9), machine=original.slug, fresh=True)
+    assert at_once(lambda: play_out(seated.room.code, guest(9)), partial(copy, 1), what, partial(copy, 2)) == []
+    return list(Machine.objects.filter(room__isnull=False).order_by("pk"))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("how", ["reset", "deleted"])
+def test_copies_taken_while_the_original_goes_have_all_their_boxes(how: str) -> None:
+    boss, do = user("boss", is_staff=True), machine_reset if how == "reset" else machine_delete
+    for seed in range(4):
+        original = trained(machine(), 100, seed=seed)
+        fresh = {key: tuple(start) for key, start in original.boxes.values_list("position", "start")}
+        before = {key: tuple(beads) for key, beads in original.boxes.values_list("position", "beads")}
+        for copy in copies_while(original, partial(do, user=boss, machine_id=original.pk)):
+            began = {key: tuple(start) for key, start in copy.boxes.values_list("position", "start")}
+            assert began in (before, fresh)
+            assert copy.n_games == 1
+            machine_delete(user=boss, machine_id=copy.pk)
+        assert ledger_errors() == []
+
+
+SIZES = (
+    "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND relname ~ '^(games|learning)_'"
+)
+
+
+@pytest.mark.django_db
+def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
+    original = trained(machine())
+    tables = ("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat")
+
+    def counted() -> dict[str, int]:
+        return {table: rows(f'SELECT count(*) FROM "{table}"')[0][0] for table in dict(rows(SIZES))}
+
+    before = counted()
+    room("machine", machine=original.slug, fresh=True)
+    added = {table: n - before[table] for table, n in counted().items() if n > before[table]}
+    assert added == {**dict.fromkeys(tables, 1), "games_seat": 2}
+    sizes = dict(rows(SIZES))
+    for table in tables:
+        _repeat(table, 1000)
+    assert Machine.objects.filter(shares=original).count() == 1001
+    assert sum(size - sizes[table] for table, size in dict(rows(SIZES)).items()) <= 2_000_000
+
+
+def rows(sql: str) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def _repeat(table: str, n: int) -> None:
+    """Store the rows of the latest room so many times again, each with keys of its own, as many rooms would."""
+    which = "WHERE room_id IS NOT NULL" if table == "learning_machine" else ""
+    rows(
+        f"INSERT INTO {table} SELECT (jsonb_populate_record(latest, (SELECT jsonb_object_agg(key, CASE"
+        " WHEN value = 'null' THEN value"
+        " WHEN key IN ('id', 'room_id', 'match_id', 'seat_id', 'machine_id') THEN to_jsonb(value::bigint + 10 * n)"
+        " WHEN key = 'code' THEN to_jsonb(translate(left(md5(n::text), 6), '01', 'gh'))"
+        " WHEN key = 'slug' THEN to_jsonb('m-' || translate(left(md5(n::text), 6), '01', 'gh'))"
+        " WHEN key IN ('guest', 'host_guest') THEN to_jsonb(md5(n::text)::uuid) ELSE value END)"
+        " FROM jsonb_each(to_jsonb(latest))))).*"
+        f" FROM {table} latest CROSS JOIN generate_series(1, {n}) AS n {which} ORDER BY n RETURNING 1"
+    )
