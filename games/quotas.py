@@ -1,4 +1,4 @@
-"""How many of a thing an account may have: counted under the lock of its row, so that two at once do not both pass."""
+"""How many of a thing somebody may have: counted under a lock, so that two at once do not both pass."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.db.models import QuerySet
 
 from games.exceptions import PlayError
@@ -17,6 +18,19 @@ def account_lock(user: Any) -> None:
     Call inside a transaction. Nobody waits for it who only refers to the account.
     """
     get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+COUNTS = 1
+"""PostgreSQL knows locks that are of no row by two numbers, of which this is the first of ours."""
+
+
+def count_lock(whose: str) -> None:
+    """Let nobody else count the same until this transaction ends: of a guest or an address, where no row is locked.
+
+    Call inside a transaction, as the last locks that it takes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [COUNTS, whose])
 
 
 def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[int], PlayError]) -> None:

@@ -29,6 +29,7 @@ from django.utils import timezone
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
 from games.players import MACHINE, PLAYERS, Choice, SeatPlayer, Viewer
+from games.quotas import count_lock
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -49,8 +50,9 @@ from games.selectors import (
 from games.states import RoomState
 
 GUEST_NAME = "Guest"
-OPEN_ROOMS = 1
-"""Open rooms are counted under locks of this kind; PostgreSQL knows them by two numbers, of which it is the first."""
+AT_ONCE = 400
+"""No more transactions than this go on at the same moment: so many connections PostgreSQL has at most. Who counts so
+many less than there may be need not wait for the others: all of them together do not reach the bound."""
 ANSWER_WITHIN = timedelta(seconds=20)
 """How long a slow player's next move is left to whoever thinks about it; no player thinks as long by itself."""
 
@@ -263,8 +265,8 @@ def _quota_require(person: Person, address: str, *, n_more: int = 0) -> None:
     """Refuse one who has too many rooms open, or a guest with whom an address has.
 
     Asked before a room is made, for ``n_more``, so that nothing is made in vain, and when it has been, with a lock on
-    each count: so two at once do not both find room for the last one. These locks are the last that a transaction
-    takes, and nobody who has one waits for anything else.
+    a count that comes near its bound: so two at once do not both find room for the last one. These locks are the last
+    that a transaction takes, and nobody who has one waits for anything else.
 
     Raises:
         RoomQuotaError.
@@ -287,10 +289,11 @@ def _quota_require(person: Person, address: str, *, n_more: int = 0) -> None:
         most, words = settings.OPEN_ROOMS_PER_GUEST, "You have {} games open, as many as a guest may"
         bounds.append((f"guest {person.guest}", mine, most, words))
     for whose, rooms, most, words in bounds:
-        if not n_more:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [OPEN_ROOMS, whose])
-        if rooms_open(rooms).count() + n_more > most:
+        n_open = rooms_open(rooms).count() if n_more or most > AT_ONCE else most
+        if not n_more and n_open > most - AT_ONCE:
+            count_lock(whose)
+            n_open = rooms_open(rooms).count()
+        if n_open + n_more > most:
             raise exceptions.RoomQuotaError(
                 f"{words.format(most)}. Finish one or give one up first; one that nobody has moved in for an hour"
                 " does not count."
@@ -617,11 +620,12 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> M
     for side, holder in human_seats.items():
         _seat_person(seats[side], holder)
     Seat.objects.bulk_create(seats)
+    match.sitting, match.played = seats, []
     # After everybody is stored: a machine may want to know whom it plays.
     for seat, player, machine in sorted(sitting, key=lambda one: one[1].precedence(one[0], one[2])):
         player.sit(seat, machine)
     if not waiting and not room.is_exhibition:
-        _go_on(match, seats_read(match), start)
+        _go_on(match, seats, start)
     return match
 
 

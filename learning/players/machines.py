@@ -12,6 +12,7 @@ from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.players import MACHINE, Choice, Offer, SeatPlayer, Viewer, player_register
 from games.rules.base import Game, Outcome, Side
+from games.selectors import seats_read
 from games.states import Insight, MachineBrief, SeatMachine
 from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
@@ -23,7 +24,7 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.base import Kind
 from learning.kinds.registry import KINDS, kind_of
 from learning.models import Machine
-from learning.selectors.machines import machine_brief, machine_in, machine_of_house
+from learning.selectors.machines import Occupant, machine_brief, machine_in, machine_of_house
 from learning.selectors.matches import insight_told
 from learning.services import lessons
 from learning.services.lessons import ply_random
@@ -32,13 +33,13 @@ from learning.services.machines import guests_values_require
 
 def _account(seat: Seat) -> Any:
     """The account that asks for the player in this seat, if it has one: of who sits in the match, else of the host."""
-    person = Seat.objects.filter(match=seat.match, user__isnull=False).select_related("user").first()
+    person = next((one for one in seats_read(seat.match) if one.user_id is not None), None)
     return seat.match.room.host if person is None else person.user
 
 
 def _guest(seat: Seat) -> UUID | None:
     """The guest who asks for the player in this seat, where no account does: who sits in the match, else the host."""
-    person = Seat.objects.filter(match=seat.match, guest__isnull=False).first()
+    person = next((one for one in seats_read(seat.match) if one.guest is not None), None)
     return seat.match.room.host_guest if person is None else person.guest
 
 
@@ -128,10 +129,13 @@ class MachinePlayer(SeatPlayer):
         return machine
 
     def precedence(self, seat: Seat, machine: str) -> int:
-        return self.wanted(seat, machine).pk
+        wanted = self.wanted(seat, machine)
+        seat.occupant = Occupant(wanted)  # who sits down in a moment, or is copied then
+        return wanted.pk
 
     def sit(self, seat: Seat, machine: str) -> None:
-        lessons.seat_take(seat=seat, machine=self.wanted(seat, machine), owner=_account(seat), guest=_guest(seat))
+        wanted = machine_in(seat) or self.wanted(seat, machine)
+        lessons.seat_take(seat=seat, machine=wanted, owner=_account(seat), guest=_guest(seat))
 
     def opened(self, seat: Seat) -> None:
         copy = machine_in(seat)

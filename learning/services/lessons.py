@@ -53,6 +53,7 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -
         seat.player, seat.name = player, machine.name
     seat.save(update_fields=["player", "takes_over", "name"])
     MachineSeat.objects.create(seat=seat, machine=machine)
+    seat.occupant = Occupant(machine, is_held=True, draws=[])
 
 
 def machine_choose(*, seat: Seat, position: Any) -> Choice:

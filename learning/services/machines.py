@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet, Sum
 
 from games.models import Room
-from games.quotas import account_lock, quota_require
+from games.quotas import account_lock, count_lock, quota_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
@@ -406,23 +406,26 @@ def _guests_copies_at(address: str) -> QuerySet[Machine]:
     return Machine.objects.filter(room__opened_from=address, owner__isnull=True).exclude(room__opened_from="")
 
 
-def guests_values_require(guest: UUID | None, address: str, n_more: int = 0) -> None:
+def guests_values_require(guest: UUID | None, address: str, n_more: int | None = None) -> None:
     """Refuse a guest, or an address, whose copies would have too many values together.
 
-    Those in open rooms count: all others make way (:func:`copies_clear`).
+    Those in open rooms count: all others make way (:func:`copies_clear`). Asked for ``n_more`` before they are copied,
+    and without it, under locks, when they have been.
 
     Raises:
         ValueQuotaError.
     """
     mine = Machine.objects.filter(room__in=rooms_of(user_id=None, guest=guest), owner__isnull=True)
     here = _guests_copies_at(address)
-    for copies, most, whose in (
-        (mine, settings.VALUES_PER_GUEST, "that a guest plays"),
-        (here, settings.VALUES_PER_ADDRESS, "played where you are"),
+    for name, copies, most, whose in (
+        (f"values of address {address}", here, settings.VALUES_PER_ADDRESS, "played where you are"),
+        (f"values of guest {guest}", mine, settings.VALUES_PER_GUEST, "that a guest plays"),
     ):
+        if n_more is None:
+            count_lock(name)
         in_use = copies.filter(room__in=rooms_open(Room.objects.all()))
         n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
-        if n_values + n_more > most:
+        if n_values + (n_more or 0) > most:
             raise ValueQuotaError(
                 f"The copies {whose} may have {most:,} values together, and with this game they would have more."
                 " Finish a game or give one up first, or play the machine itself."

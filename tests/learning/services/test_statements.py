@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
 # Never more again. What live play needs is 6 for a move that a machine answers, and 4 more where it ends a match.
 OF_A_MOVE = 6
 MORE_AT_THE_END = 4
+OF_A_NEW_MATCH = 10
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
@@ -60,3 +61,11 @@ def test_the_move_that_ends_a_match_takes_few_more() -> None:
             break
     assert machine.lessons.count() == before + 1
     assert len(found) <= OF_A_MOVE + MORE_AT_THE_END, "\n".join(found)
+
+
+def test_playing_again_takes_few() -> None:
+    factories.house()
+    seated = room("menace")
+    factories.play_out(seated.room.code, guest())
+    found = asked(lambda: services.room_reset(code=seated.room.code, person=guest()))
+    assert len(found) <= OF_A_NEW_MATCH, "\n".join(found)
