@@ -240,7 +240,7 @@ class Player(Socket):
         if self.asked is not None and data["code"] in {"busy", "unavailable", "too_many_frames"}:
             self.crowd.refused_ms.append(1000 * (time.perf_counter() - self.tried_at))
             self.n_twice += data["code"] == "unavailable"
-            self.retry = self.crowd.loop.call_later(data.get("retry_after", AGAIN_S), self._try)
+            self.retry = self.crowd.loop.call_later(data.get("retry_after_s", AGAIN_S), self._try)
         elif self.n_twice:
             self.n_twice -= 1
             self.say("ping", {})
@@ -429,6 +429,11 @@ class Crowd:
             answer = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
             room = json.loads(await reader.readexactly(length))
+            if answer.startswith("HTTP/1.1 503"):
+                self.errors[f"no room: {room['code']}"] += 1
+                todo.append(0)
+                await asyncio.sleep(AGAIN_S)
+                continue
             assert answer.startswith("HTTP/1.1 201"), room
             session = re.findall(r"sessionid=(\w+)", answer)[0]
             self.players.append(Player(self, room["code"], room["seat_token"], session))
