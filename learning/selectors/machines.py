@@ -40,13 +40,15 @@ def machine_in(seat: Seat) -> Machine | None:
     return occupant.machine
 
 
-def draws_of(seat: Seat) -> list[Draw]:
-    """What the machine in a seat has drawn in the match, in order of play, read once for each seat object."""
-    machine_in(seat)
-    occupant: Occupant = seat.occupant
-    if occupant.draws is None:
-        occupant.draws = list(Draw.objects.filter(seat=seat).order_by("ply"))
-    return occupant.draws
+def draws_of(*seats: Seat) -> list[Draw]:
+    """What the machines in these seats have drawn in the match, in order of play; read once for each seat object."""
+    for seat in seats:
+        machine_in(seat)
+    unread = [seat for seat in seats if seat.occupant.draws is None]
+    found = list(Draw.objects.filter(seat__in=unread).order_by("ply")) if unread else []
+    for seat in unread:
+        seat.occupant.draws = [draw for draw in found if draw.seat_id == seat.pk]
+    return sorted((draw for seat in seats for draw in seat.occupant.draws), key=lambda draw: draw.ply)
 
 
 def machine_of_house(game: str, side: Side) -> Machine | None:

@@ -30,7 +30,7 @@ LineT = TypeVar("LineT", bound=Line)
 def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
-    draws = sorted((draw for seat in seats for draw in draws_of(seat)), key=lambda draw: draw.ply)
+    draws = draws_of(*seats)
     if not machines or not (draws or match.is_over):
         return None
     game = match.room.game_rules
