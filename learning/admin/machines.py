@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,12 +14,10 @@ from django.utils.html import format_html, format_html_join
 
 from games.admin import BoardMedia, ReadOnly, board_html
 from games.exceptions import PlayError
+from learning.access import row_id
 from learning.admin.base import cause_link
 from learning.kinds.registry import kind_of
-from learning.models import (
-    Box,
-    Machine,
-)
+from learning.models import AnyBox, Box, Machine
 from learning.selectors.boxes import box_history, slots_view
 from learning.services import machines as services
 from learning.services import runs as services_runs
@@ -51,6 +50,7 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
             "rule_json",
             "owner",
             "copied_from",
+            "shares",
         ),
         *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "boxes_link"),
     )
@@ -102,7 +102,7 @@ class VisitedFilter(admin.SimpleListFilter):
         """Yes and no."""
         return [("yes", "yes"), ("no", "no")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Box]) -> QuerySet[Box]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
         """Any slot drawn at least once."""
         # Draws are never negative, so a box was visited when some slot is not 0.
         never = Q(visits__contained_by=[0])
@@ -111,9 +111,19 @@ class VisitedFilter(admin.SimpleListFilter):
         return queryset.filter(never) if self.value() == "no" else queryset
 
 
+class BoxList(ChangeList):
+    """A list of boxes. One that is shared is no row of its machine's own: it leads to its page on the site."""
+
+    def url_for_result(self, result: Model) -> str:
+        """Where the line of a box leads."""
+        if isinstance(result, AnyBox) and result.pk is None:
+            return result.get_absolute_url()
+        return super().url_for_result(result)
+
+
 @admin.register(Box)
 class BoxAdmin(ReadOnly, admin.ModelAdmin):
-    """Boxes: the position drawn, the beads as bars."""
+    """Boxes: the position drawn, the beads as bars. Of one machine all; of all machines those of their own."""
 
     list_display = ("board", "machine", "move_number", "bars")
     list_display_links = ("board",)
@@ -128,13 +138,23 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
     class Media(BoardMedia):
         """Boards and bars."""
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """The list that knows boxes without a row."""
+        return BoxList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AnyBox]:
+        """All boxes of the machine that is asked for, those that it shares among them."""
+        asked = row_id(request.GET.get("machine__id__exact", ""))
+        machine = None if asked is None else Machine.objects.filter(pk=asked).first()
+        return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
+
     @admin.display(description="position", ordering="position")
-    def board(self, box: Box) -> str:
+    def board(self, box: AnyBox) -> str:
         """The position, drawn."""
         return board_html(box.machine.game, box.position)
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
-    def latest_changes(self, box: Box) -> str:
+    def latest_changes(self, box: AnyBox) -> str:
         """The ledger of the box, newest first, each with its match or run."""
         rows = [
             (cause_link(change.lesson), change.deltas, change.after) for change in box_history(box)[:LATEST_CHANGES]
@@ -145,7 +165,7 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
         )
 
     @admin.display(description="beads")
-    def bars(self, box: Box) -> str:
+    def bars(self, box: AnyBox) -> str:
         """The beads of each slot as bars, with their numbers for those who cannot see them."""
         cabinet = box.machine.cabinet
         slots = slots_view(cabinet, cabinet.game.decode(box.position))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from games import services
@@ -229,6 +230,26 @@ def test_a_copy_of_one_that_knows_nothing_shares_it_too() -> None:
     machine_reset(user=user("boss", is_staff=True), machine_id=original.pk)
     again = copied(original, full=False)  # the number of its last lesson counts on, and none is there
     assert held(again) == held(copy) == held(full)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_analysed", [False, True])
+def test_a_move_finds_its_box_by_indexes_alone(is_analysed: bool) -> None:
+    originals = [trained(machine(), 100, seed=seed) for seed in range(8)]
+    copies = [machine_clone(machine_id=one.pk, name="Copy") for one in originals for _ in range(3)]
+    trained(copies[9], 200)
+    if is_analysed:
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    for copy in copies[8:11]:
+        copy.refresh_from_db()
+        with CaptureQueriesContext(connection) as queries:
+            assert copy.boxes.filter(position=copy.game_rules.canonical("X........")).first() is not None
+        (query,) = queries
+        plan = "\n".join(line for (line,) in rows(f"EXPLAIN {query['sql']}"))
+        assert "box_once" in plan
+        assert "change_box_lesson" in plan
+        assert not re.search("Seq Scan on (learning_box|learning_change)", plan), plan
 
 
 def copies_while(original: Machine, what: Callable[[], Any]) -> list[Machine]:

@@ -1,5 +1,6 @@
 """Pages of machines and boxes, their socket, and the admin, without a browser."""
 
+import re
 from typing import Any
 
 import pytest
@@ -179,6 +180,24 @@ class TestAdmin:
             "q=....X....": 1,
         }.items():
             assert staff.get(f"/admin/learning/box/?{query}").context["cl"].result_count == expected
+
+    def test_of_one_machine_all_boxes_are_listed_those_that_it_shares_too(
+        self, staff: Client, learner: Machine
+    ) -> None:
+        seated = factories.room("machine", machine=learner.slug, fresh=True)
+        play_out(seated.room.code, guest())
+        copy = Machine.objects.get(room=seated.room)
+        own = copy.own_boxes.order_by("ply", "position")[0]
+        shared = next(box for box in copy.boxes.order_by("ply", "position") if box.pk is None)
+        page = staff.get(f"/admin/learning/box/?machine__id__exact={copy.pk}")
+        assert page.context["cl"].result_count == 289
+        links = re.findall(rb'<th class="field-board"><a href="([^"?]*)', page.content)
+        assert len(links) == 50
+        for address in (f"/admin/learning/box/{own.pk}/change/", shared.get_absolute_url()):
+            assert address.encode() in links
+            assert staff.get(address).status_code == 200
+        visited = staff.get(f"/admin/learning/box/?machine__id__exact={copy.pk}&visited=yes")
+        assert visited.context["cl"].result_count == copy.own_boxes.count()
 
     @pytest.mark.parametrize("model", [Box, Lesson, TrainingRun])
     def test_history_can_be_read_and_nothing_else(self, staff: Client, learner: Machine, model: Any) -> None:
