@@ -98,6 +98,8 @@ class Kind(ABC):
 
     either_side: ClassVar[bool] = False
     """Whether it plays either side, and may meet itself; else it plays one for good."""
+    copies_rows: ClassVar[bool] = True
+    """Whether a copy gets rows, so that its original is locked while they are read."""
     grows: ClassVar[bool] = False
     """Whether what it keeps has no end, so that accounts and guests are bounded by ``n_values``."""
 
@@ -140,7 +142,7 @@ class Kind(ABC):
         """Store what a machine has before its first game."""
 
     def fields_copied(self, original: Machine) -> dict[str, Any]:
-        """Fields of the row of a copy, as far as they differ from kind to kind. The original's lock is held."""
+        """Fields of the row of a copy, as far as they differ from kind to kind. The original stays as long as we do."""
         return {}
 
     def copy(self, original: Machine, copy: Machine) -> None:

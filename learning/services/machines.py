@@ -28,6 +28,7 @@ from learning.exceptions import (
     GameTooLargeError,
     MachineBusyError,
     MachineFileError,
+    MachineNotFoundError,
     MachineQuotaError,
     RuleRefusedError,
     ValueQuotaError,
@@ -35,7 +36,7 @@ from learning.exceptions import (
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Lesson, Machine, TrainingRun
 from learning.storage.bounds import values_left
-from learning.storage.locks import machine_lock
+from learning.storage.locks import machine_hold, machine_lock
 from learning.storage.names import names_forget
 
 DELETIONS = 1
@@ -125,7 +126,8 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
 
     It is as public as the original. One made for a room is in no list all the same.
     """
-    (machine,) = machine_lock(machine_id)
+    machine = _original(machine_id)
+    fields = {"n_removed": machine.n_removed} | kind_of(machine).fields_copied(machine)
     copy = Machine.objects.create(
         name=name,
         room=room,
@@ -135,14 +137,27 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         side=machine.side,
         preset=machine.preset,
         rule_json=machine.rule_json,
-        n_removed=machine.n_removed,
         epsilon=machine.epsilon,
         n_values=machine.n_values,
-        **kind_of(machine).fields_copied(machine),
+        **fields,
         **details,
     )
     kind_of(machine).copy(machine, copy)
     return copy
+
+
+def _original(machine_id: int) -> Machine:
+    """The machine that is to be copied: it is there, and remembers what it knows, until the copy is stored.
+
+    Only one whose copy gets rows is locked. To share boxes nobody waits for those who teach it, nor they for us.
+
+    Raises:
+        MachineNotFoundError.
+    """
+    machine = Machine.objects.filter(pk=machine_id).first()
+    if machine is None or not machine_hold(machine):
+        raise MachineNotFoundError
+    return _locked(machine_id) if kind_of(machine).copies_rows else machine
 
 
 @transaction.atomic
@@ -204,7 +219,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
     user_id = None if owner is None else owner.pk
     if owner is not None:
         account_lock(owner)
-    original = _locked(machine_id)
+    original = _original(machine_id)
     if kind_of(original).grows:
         most = settings.VALUES_PER_ROOM_COPY
         if original.n_values > most:
@@ -335,6 +350,7 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
         MachineNotFoundError, NotYourMachineError.
         MachineBusyError: it is being trained.
     """
+    _lock_with_key(machine_id)
     machine = _locked(machine_id, user, to="edit")
     _require_idle(machine)
     kind = kind_of(machine)
@@ -369,7 +385,14 @@ def _deletion_begin(machine_id: int) -> None:
     # One deletion after the other: two machines that trained against each other would each wait for the other's runs.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
-    # With its key and before everything else: who is about to refer to it waits, and finds it gone (machine_hold).
+    _lock_with_key(machine_id)
+
+
+def _lock_with_key(machine_id: int) -> None:
+    """Lock a machine whose past is about to end, before everything else.
+
+    Who is about to refer to it or to share its boxes (machine_hold) waits, and finds it gone, or changed.
+    """
     Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()
 
 

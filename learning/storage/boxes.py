@@ -17,7 +17,7 @@ from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import Fetch, OpenMemory
 from learning.core.training.tables import BoxTable, boxes_compile
 from learning.models import AnyBox, Box, Lesson, Machine
-from learning.storage.locks import machines_locked
+from learning.storage.locks import machine_lock, machines_locked
 
 NULL = r"\N"
 """Nothing, as ``COPY`` reads it."""
@@ -82,21 +82,29 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
 def boxes_share(original: Machine) -> dict[str, int]:
     """Fields of the row of a copy of this machine that make it share its boxes as they stand.
 
-    Nobody shares what is shared: the original gets rows of its own for what it has of another.
+    Nobody shares what is shared: the original gets rows of its own for what it has of another, under its lock. Else
+    none is needed, as long as it is held (``storage.locks``): one statement sees it as one lesson left it.
     """
     if original.shares_id is not None:
+        machine_lock(original.pk)
         boxes_own(original.pk)
     with connection.cursor() as cursor:
         # Ids ascend as what they stand for was stored, for it was stored under the machine's lock. By ``id + 0``, for
         # which there is no index: the planner might else go through everybody's boxes, the youngest first.
         cursor.execute(
-            "SELECT coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id AND number = n_lessons), 0),"
+            "SELECT n_removed,"
+            " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id AND number = n_lessons), 0),"
             " coalesce((SELECT max(id + 0) FROM learning_box WHERE machine_id = machine.id), 0)"
             " FROM learning_machine machine WHERE id = %s",
             [original.pk],
         )
-        to_lesson, to_box = cursor.fetchone()
-    return {"shares_id": original.pk, "shares_to_lesson": to_lesson, "shares_to_box": to_box}
+        n_removed, to_lesson, to_box = cursor.fetchone()
+    return {
+        "n_removed": n_removed,
+        "shares_id": original.pk,
+        "shares_to_lesson": to_lesson,
+        "shares_to_box": to_box,
+    }
 
 
 def boxes_own(*machine_ids: int) -> None:

@@ -60,6 +60,7 @@ class BoxKind(Kind):
     see_named = "All boxes of {name}"
     why = "why"
     tells = "boxes"
+    copies_rows = False
     against = ("random", "win_block")
     n_sample = SAMPLE_GAMES
 

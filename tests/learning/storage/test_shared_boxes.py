@@ -29,6 +29,7 @@ from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
 from learning.selectors.boxes import box_gallery, boxes_at, ledger_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset
+from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_own
 from learning.storage.locks import machine_lock
 from tests.factories import NC, guest, machine, play, play_out, room, trained, user
@@ -279,6 +280,23 @@ def test_copies_taken_while_the_original_goes_have_all_their_boxes(how: str) -> 
             assert copy.n_games == 1
             machine_delete(user=boss, machine_id=copy.pk)
         assert ledger_errors() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_copy_waits_for_nobody_who_teaches_the_original() -> None:
+    original = trained(machine(), 100)
+    before = held(original)[0]
+    with transaction.atomic():
+        (taught,) = machine_lock(original.pk)
+        memory = kind_of(taught).load(taught)
+        memory.beads += 1
+        memory.n_removed += 1
+        run = training_run_start(machine=original.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+        kind_of(taught).lesson_give(taught, memory, LessonKind.TRAINING, run=run)
+        assert at_once(lambda: room("machine", machine=original.slug, fresh=True) and None) == []
+    copy = Machine.objects.exclude(shares=None).get()
+    assert [row[4] for row in held(copy)[0]] == [row[4] for row in before]
+    assert (copy.n_removed, Machine.objects.get(pk=original.pk).n_removed) == (0, 1)
 
 
 SIZES = (
