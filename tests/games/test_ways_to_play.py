@@ -377,7 +377,7 @@ class TestExhibition:
         to_the_end(long)
         with django_assert_num_queries(6):
             room_view(short.room)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(7):
             room_view(long.room)
 
 
