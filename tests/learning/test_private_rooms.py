@@ -208,13 +208,13 @@ async def test_of_a_seat_that_was_taken_over_only_the_person_is_told() -> None:
     owner, code = await in_db(taken_over)()
     async with Socket(code) as stranger:
         await stranger.expect("joined")
-        state = await in_db(play_out)(code, person(owner))
-        for _ in range(state["ply"] // 2):
+        await in_db(play_out)(code, person(owner))
+        told = {"status": "playing"}
+        while told["status"] != "finished":  # states that follow each other closely are told as one
             told = await stranger.expect("state")
             seat = told["seats"][1]
             assert (seat["name"], seat["takes_over"], seat["hidden"], seat["machine"]) == ("owner", True, True, None)
             assert (names(told), told["learning"]) == (False, None)
-        assert told["status"] == "finished"
 
 
 def test_a_machine_that_keeps_values_is_as_private() -> None:
