@@ -1,0 +1,52 @@
+"""The broker dies, really, while a machine's page is open: what it lost is asked for again."""
+
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+
+from games import outbox
+from games.outbox import Outbox, outbox_close
+from games.rules.base import Side
+from learning import consumers
+from tests.factories import guest, house, play_out, room
+from tests.outage import Outage
+from tests.sockets import RunSocket
+
+pytestmark = pytest.mark.slow
+in_db = database_sync_to_async
+
+
+async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
+    outage: Outage, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = settings.CHANNEL_LAYERS["default"]
+    own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
+    settings.CHANNEL_LAYERS = {"default": own}
+    monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
+    monkeypatch.setattr(outbox, "CLOSE_WITHIN_S", 1e6)
+    learner = (await in_db(house)())[Side.SECOND]
+    path = f"/api/machines/{learner.pk}/ws"
+    async with RunSocket(path) as page:
+        assert await page.expect("joined") == {"lesson": 0}
+        await in_db(match)()
+        while (await page.expect("boxes"))["lesson"] < 1:
+            pass
+        outage.kill_broker()
+        await in_db(match)()
+        await outbox_close()  # it has been tried
+        outage.start_broker()
+        await page.send_json_to({"type": "ping"})
+        await page.expect("pong")
+        assert (await page.receive_output())["code"] == 1011
+    Outbox.here = None
+    async with RunSocket(path) as again:
+        assert await again.expect("joined") == {"lesson": 2}
+        await in_db(match)()
+        while (await again.expect("boxes"))["lesson"] < 3:
+            pass
+
+
+def match() -> None:
+    """Teach the house's MENACE."""
+    play_out(room("menace").room.code, guest())
