@@ -54,7 +54,7 @@ def machine_held_in(seat: Seat) -> Machine | None:
 
 
 def machine_hold(machine: Machine) -> bool:
-    """Keep a machine from being deleted until this transaction ends, and from nothing else; whether it still exists.
+    """Keep a machine from being deleted or reset until this transaction ends; whether it still exists.
 
     For whoever refers to a machine and does not lock it: what is stored would else point to nothing.
     """
