@@ -119,9 +119,11 @@ DATABASES: dict[str, Any] = {
         "CONN_HEALTH_CHECKS": True,
     },
 }
+# Statements are planned once for each connection of the pool, and not for each move.
+DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 # Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 2, "max_size": 6}
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

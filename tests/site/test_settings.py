@@ -94,9 +94,10 @@ def test_urls_decide_where_data_lives_and_only_web_processes_pool() -> None:
     given = {**SAFE, "DATABASE_URL": "postgres://app:word@db.example:6543/beads?sslmode=require"}
     database = setting("DATABASES", **given)["DATABASES"]["default"]  # type: ignore[index]
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 6543, "beads")
-    assert database["OPTIONS"] == {"sslmode": "require"}
+    options = {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
+    assert database["OPTIONS"] == options
     pooled = setting("DATABASES", **given, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
-    assert pooled["OPTIONS"] == {"sslmode": "require", "pool": {"min_size": 2, "max_size": 6}}
+    assert pooled["OPTIONS"] == {**options, "pool": {"min_size": 2, "max_size": 6}}
     assert pooled["CONN_MAX_AGE"] == 0
 
 
