@@ -38,8 +38,12 @@ def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=2000)  # asked at every move of a live match, for every box opened in it so far
 def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
-    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for."""
+    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for.
+
+    Nobody changes it: whoever asks the same gets the same object.
+    """
     game = cabinet.game
     view = []
     for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):

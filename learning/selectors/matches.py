@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from django.urls import reverse
 
 from games.models import Match, Seat
 from games.selectors import plies_read, reason_of, role_of
-from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState, MachineBrief, ValuesInsight
+from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState, MachineBrief, Placement, ValuesInsight
 from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule
@@ -42,8 +43,8 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     for draw in draws:
         draw.seat = by_id[draw.seat_id]
         played = plies.get(draw.ply) if draw.slot is not None else None
-        position = game.decode(before[draw.ply])
-        views.append(_draw_view(machines[draw.machine_id].cabinet, draw, position, played.move if played else None))
+        cabinet = machines[draw.machine_id].cabinet
+        views.append(_draw_view(cabinet, draw, before[draw.ply], played.move if played else None))
     last = draws[-1] if draws else None
     # Where nothing was drawn yet, the match ended before the machine's first move.
     seat = last.seat if last else next(seat for seat in seats if machine_in(seat) is not None)
@@ -147,27 +148,40 @@ def _lessons_view(
     return view
 
 
-def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) -> DrawState:
+@lru_cache(maxsize=2000)
+def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[dict[str, Any]], Placement]:
+    """Of a box that was opened in a position: the moves of its slots, its slots in view, and how it was turned.
+
+    Nobody changes any of it.
+    """
+    game, position = cabinet.game, cabinet.game.decode(before)
+    placement, moves_of_slots = cabinet.placement(position), cabinet.slot_moves(position)
+    slots = [
+        {**view, "slot": slot, **moves_view(game, moves)}
+        for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))
+    ]
+    turned: Placement = {
+        "name": placement.name,
+        "quarter_turns": placement.quarter_turns,
+        "mirrored": placement.mirrored,
+    }
+    return moves_of_slots, slots, turned
+
+
+def _draw_view(cabinet: Cabinet, draw: Draw, before: str, move: str | None) -> DrawState:
+    """A draw as it was: ``before`` is the position in which it was made."""
     game = cabinet.game
     printed = game.decode(draw.position)
-    placement = cabinet.placement(position)
+    moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
     total = sum(draw.beads)
     by_hand = draw.seat.is_human
     # An empty box that played all the same played anything that is allowed.
     anything = total == 0 and draw.slot is not None and not by_hand
-    moves_of_slots = cabinet.slot_moves(position)
     n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
-    slots = []
-    for index, (view, moves) in enumerate(zip(slots_view(cabinet, printed), cabinet.slot_moves(position), strict=True)):
-        slots.append(
-            {
-                **view,
-                "slot": index,
-                **moves_view(game, moves),
-                "beads": draw.beads[index],
-                "probability": _chance(draw.beads[index], total, moves, n_ways, cabinet.rule, anything=anything),
-            }
-        )
+    chances = (
+        _chance(beads, total, moves, n_ways, cabinet.rule, anything=anything)
+        for beads, moves in zip(draw.beads, moves_of_slots, strict=True)
+    )
     return {
         "ply": draw.ply,
         "role": game.look.layout.roles[draw.seat.side],
@@ -177,12 +191,11 @@ def _draw_view(cabinet: Cabinet, draw: Draw, position: Any, move: str | None) ->
             "move_number": cabinet.move_number(printed) + 1,
             "url": reverse("box", args=[draw.machine_id, draw.position]),
         },
-        "symmetry": {
-            "name": placement.name,
-            "quarter_turns": placement.quarter_turns,
-            "mirrored": placement.mirrored,
-        },
-        "slots": slots,
+        "symmetry": turned,
+        "slots": [
+            {**slot, "beads": beads, "probability": chance}
+            for slot, beads, chance in zip(slots, draw.beads, chances, strict=True)
+        ],
         "slot": draw.slot,
         "move": move,
         "resigned": draw.slot is None,
