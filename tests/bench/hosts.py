@@ -29,7 +29,7 @@ BRIDGE = "beadbox-b0"
 OUTSIDE, DATA, PROXY, FIRST_WEB = 1, 2, 3, 11
 """The last number of their addresses."""
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
-PERIOD_US = 10_000
+PERIOD_US = 50_000
 
 
 def address(number: int) -> str:
