@@ -115,7 +115,7 @@ def database(host: Host, var: Path) -> Iterator[None]:
 def web(host: Host, var: Path) -> Iterator[None]:
     """A web host with one process, as docker-compose.yml starts it."""
     where = f"--host {address(host.number)} --port 8000 --workers 1 --timeout-graceful-shutdown 5 --ws-max-size 65536"
-    quiet = "--no-proxy-headers --no-server-header --lifespan off --no-access-log --log-level warning"
+    quiet = "--no-proxy-headers --no-server-header --lifespan on --no-access-log --log-level warning"
     words = f"-m uvicorn menace_site.asgi:application {where} {quiet}".split()
     log = var / "log" / f"{host.name}.log"
     env = {**UNBOUNDED, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}

@@ -59,7 +59,7 @@ def site() -> str:
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
         port = chosen.getsockname()[1]
-    words = f"uvicorn menace_site.asgi:application --port {port} --lifespan off --log-level warning"
+    words = f"uvicorn menace_site.asgi:application --port {port} --lifespan on --log-level warning"
     server = processes.spawn([sys.executable, "-m", *words.split()], env=dict(os.environ))
     running.callback(processes.stop, {server: signal.SIGTERM})
     address = f"http://localhost:{port}"
