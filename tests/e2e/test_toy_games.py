@@ -55,7 +55,7 @@ def test_a_box_that_opens_says_where_its_beads_lead(page: Page, game: Game[Any, 
     page.locator("#watch-them").click()
     page.locator("#step").click()
     expect_plies(page, 1)
-    draw = Draw.objects.select_related("box").get()
+    draw = Draw.objects.get()
     odds = page.locator("#odds tbody tr")
     expect(odds).to_have_count(len(draw.beads))
     path = room_view(room_get(code_of(page)))["moves"][0]["path"]
