@@ -67,6 +67,37 @@ class Placement(TypedDict):
     mirrored: bool
 
 
+class MovesView(TypedDict):
+    """Moves as texts, as the ids of the cells that each touches, and in words."""
+
+    moves: list[str]
+    paths: list[list[str]]
+    names: list[str]
+
+
+class SlotView(MovesView):
+    """A slot of a box: its bead, the move that is printed on it, and the moves that it stands for."""
+
+    colour: int
+    mark: str
+    name: str
+    printed: str
+    printed_path: list[str]
+
+
+class SlotOpened(SlotView):
+    """A slot of a box that was opened, its moves as the board lies."""
+
+    slot: int
+
+
+class SlotDrawn(SlotOpened):
+    """The same, and what was in it: its beads, and the chance that one of them was drawn."""
+
+    beads: int
+    probability: float
+
+
 class DrawState(TypedDict):
     """A box that was opened, and what was drawn."""
 
@@ -74,7 +105,7 @@ class DrawState(TypedDict):
     role: str
     box: DrawnBox
     symmetry: Placement
-    slots: list[dict[str, Any]]
+    slots: list[SlotDrawn]
     slot: int | None
     move: str | None
     resigned: bool

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from games.api import RoomCodeView
 from games.exceptions import MatchFinishedError, RoomNotFoundError
 from games.serializers import refusals
+from learning.core.advice.live import Advice
 from learning.exceptions import NoEngineError
 from learning.selectors.advice import room_advice
 
@@ -20,7 +21,7 @@ class RoomAdviceView(RoomCodeView):
 
     @extend_schema(
         responses={
-            200: {"type": "object", "description": "The engine's view: docs/protocol.md."},
+            200: OpenApiResponse(Advice, "What the engine thinks: docs/protocol.md."),
             **refusals(RoomNotFoundError, NoEngineError, MatchFinishedError),
         }
     )

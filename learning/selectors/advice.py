@@ -15,7 +15,7 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.selectors import match_current
 from learning.access import machine_for
-from learning.core.advice.live import advice
+from learning.core.advice.live import Advice, advice
 from learning.core.advice.question import AdviceError
 from learning.core.advice.registry import UNNAMED, adviser_of
 from learning.core.engines.registry import engine_of
@@ -86,7 +86,7 @@ def warm_up() -> None:
     adviser_of(game).evaluation(adviser_of(game).start(game))
 
 
-def room_advice(code: str) -> dict[str, Any]:
+def room_advice(code: str) -> Advice:
     """What the engine thinks of the position in a room (docs/protocol.md).
 
     Raises:

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from games.rules.base import Game, Side
 from games.rules.errors import InvalidPositionError
+from games.states import MovesView, SlotView
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.printed_set import printed_set
@@ -29,7 +30,7 @@ FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
 
 
-def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> dict[str, Any]:
+def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> MovesView:
     """Moves as texts, as the ids of the cells that each touches, and in words."""
     return {
         "moves": [game.format_move(move) for move in moves],
@@ -39,13 +40,13 @@ def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=2000)  # asked at every move of a live match, for every box opened in it so far
-def slots_view(cabinet: Cabinet, box_position: Any) -> list[dict[str, Any]]:
+def slots_view(cabinet: Cabinet, box_position: Any) -> list[SlotView]:
     """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for.
 
     Nobody changes it: whoever asks the same gets the same object.
     """
     game = cabinet.game
-    view = []
+    view: list[SlotView] = []
     for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
         bead = game.look.bead(box_position, printed)
         view.append(

@@ -10,7 +10,17 @@ from django.urls import reverse
 
 from games.models import Match, Seat
 from games.selectors import plies_read, reason_of, role_of
-from games.states import BeadChange, DrawState, Insight, LessonDeed, LessonState, MachineBrief, Placement, ValuesInsight
+from games.states import (
+    BeadChange,
+    DrawState,
+    Insight,
+    LessonDeed,
+    LessonState,
+    MachineBrief,
+    Placement,
+    SlotOpened,
+    ValuesInsight,
+)
 from learning.core.machines.box_machine import Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule
@@ -149,14 +159,14 @@ def _lessons_view(
 
 
 @lru_cache(maxsize=2000)
-def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[dict[str, Any]], Placement]:
+def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
     """Of a box that was opened in a position: the moves of its slots, its slots in view, and how it was turned.
 
     Nobody changes any of it.
     """
     game, position = cabinet.game, cabinet.game.decode(before)
     placement, moves_of_slots = cabinet.placement(position), cabinet.slot_moves(position)
-    slots = [
+    slots: list[SlotOpened] = [
         {**view, "slot": slot, **moves_view(game, moves)}
         for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))
     ]

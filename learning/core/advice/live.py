@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypedDict
 
 from games.rules.base import Game, Side
 from learning.core.engines.base import Engine
@@ -15,7 +15,29 @@ SCALE = 40
 """So much better fills about three quarters of the bar."""
 
 
-def advice(engine: Engine[Any], game: Game[Any, Any], position: Any) -> dict[str, Any]:
+class MoveAdvice(TypedDict):
+    """A move that the engine likes, what it is worth to who is to move, and in words whom that favours."""
+
+    move: str
+    name: str
+    path: list[str]
+    value: float
+    words: str
+
+
+class Advice(TypedDict):
+    """What the engine thinks of a position, so many moves ahead; ``share`` of a bar is the first side's."""
+
+    ply: int
+    role: str
+    depth: int
+    value: float
+    words: str
+    share: float
+    candidates: list[MoveAdvice]
+
+
+def advice(engine: Engine[Any], game: Game[Any, Any], position: Any) -> Advice:
     """The best moves for the side to move, best first; the position is not terminal."""
     side, roles = game.side_to_move(position), game.look.layout.roles
     best, depth = engine.best(game, position)
