@@ -85,7 +85,8 @@ class Outage:
         children = Path(f"/proc/{self.postgres.pid}/task/{self.postgres.pid}/children").read_text().split()
         assert len(children) > 3
         for pid in (self.postgres.pid, *map(int, children)):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has noticed that its parent is gone, and went too
+                os.kill(pid, signal.SIGKILL)
         processes.bury(self.postgres)
         with pytest.raises(DatabaseError):
             TrainingRun.objects.exists()
