@@ -13,10 +13,10 @@ from games.selectors import RESIGNATION
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.training.open_memory import OpenMemory
-from learning.models import AnyBox, Draw, Machine, MachineSeat
+from learning.models import AnyBox, Draw, Machine
 from learning.selectors.machines import draws_of
 from learning.storage.boxes import box_open
-from learning.storage.locks import machines_locked
+from learning.storage.locks import machines_locked_in
 
 Refill = Callable[[Machine, OpenMemory], None]
 """Stores what a refill did, under the machine's lock."""
@@ -115,8 +115,7 @@ def _locked(seat: Seat) -> Machine | None:
     The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
     they would not be in ascending order, and two matches could wait for each other.
     """
-    sitting = dict(MachineSeat.objects.filter(seat__match=seat.match_id).values_list("seat_id", "machine_id"))
-    return machines_locked(sitting.values()).get(sitting.get(seat.pk, 0))
+    return machines_locked_in(seat.match).get(seat.pk)
 
 
 def _drawn(seat: Seat, machine: Machine, box: AnyBox | None, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
