@@ -162,12 +162,10 @@ def in_check(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int) -> b
 
 
 @inlined
-def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> tuple[np.uint64, np.uint64]:
-    """The cells that the piece of ``side`` on a cell may move to, and those that it may capture on."""
+def strikes(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
+    """The cells on which the piece on a cell would capture a fit enemy, if it stood there; a circle's ring included."""
     code = cells[cell]
-    pattern = PATTERN[code]
-    takes = TAKES[pattern, cell]
-    occupied = sets[0] | sets[1]
+    takes = TAKES[PATTERN[code], cell]
     if RUNS[code] and RING[cell] != _NONE:
         for way in range(2):
             met = RING_NEXT[way, cell]
@@ -176,10 +174,19 @@ def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: i
                 if occupied >> np.uint64(met) & _ONE:
                     break
                 met = RING_NEXT[way, met]
+    return takes
+
+
+@inlined
+def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> tuple[np.uint64, np.uint64]:
+    """The cells that the piece of ``side`` on a cell may move to, and those that it may capture on."""
+    code = cells[cell]
+    occupied = sets[0] | sets[1]
+    takes = strikes(cells, occupied, cell)
     enemies = sets[1 - side] & (sets[FLIPPED] if code & FLIPPED_BIT else ~sets[FLIPPED])
     if code & TYPE_BITS == RHOMBUS:
         enemies &= ~sets[RHOMBI]
-    return (takes | QUIET[pattern, cell]) & ~occupied, takes & enemies
+    return (takes | QUIET[PATTERN[code], cell]) & ~occupied, takes & enemies
 
 
 @kernel
