@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from games.rules.base import Game
 from games.rules.player import Random
 
@@ -52,6 +55,8 @@ class Engine(ABC, Generic[GameT]):
 
     levels: Mapping[str, Level]
     """By slug, the weakest first."""
+    valuer: Valuer[GameT] | None = None
+    """What machines that learn a value of positions need; ``None``: there are none for this family."""
 
     @abstractmethod
     def choose(self, game: GameT, position: Any, *, level: Level, rng: Random) -> Any:
@@ -84,3 +89,48 @@ class Engine(ABC, Generic[GameT]):
     @abstractmethod
     def entry_problem(self, game: GameT, position: Any, move: Any) -> str:
         """Why no machine can have chosen this move in this position of the game; nothing if it can."""
+
+
+class Look(NamedTuple):
+    """What a search with a learnt value says of every legal move of a position, in canonical order."""
+
+    moves: tuple[Any, ...]
+    near: tuple[float, ...]
+    """The score of each, one move ahead; a win with the ``k``-th move scores a million less ``k``."""
+    deep: tuple[float, ...]
+    """The same at full depth; of moves that are not best perhaps an upper bound."""
+    best: int
+    """The index of the best, the first of equals."""
+
+    @property
+    def score(self) -> float:
+        """That of the best."""
+        return self.deep[self.best]
+
+
+class Valuer(ABC, Generic[GameT]):
+    """Features of the positions of one family of games, and searches with a value that is linear in them.
+
+    It holds no state. ``weights`` are ``(n,) float64``, n that of the set of features, each as
+    :func:`learning.core.kernels.exact_floats.grained` keeps it; scores are exact then, and the same on every machine.
+    """
+
+    sets: Mapping[str, int]
+    """Sets of features, each with its number of weights."""
+
+    @abstractmethod
+    def refusal(self, game: GameT) -> str:
+        """Why the features do not do for a game of the family; nothing if they do."""
+
+    @abstractmethod
+    def features(self, position: Any, feature_set: str) -> dict[int, float]:
+        """What a position has to say after the move that led to it, for whoever made that: by index, without 0s."""
+
+    @abstractmethod
+    def look(
+        self, game: GameT, position: Any, weights: NDArray[np.float64], *, depth: int, whole: bool = False
+    ) -> Look:
+        """What the value says of every legal move, ``depth`` moves ahead; exact for all of them if ``whole``.
+
+        A move that loses at once by the history of the game scores so; further on the search knows none.
+        """

@@ -118,32 +118,32 @@ def ranking(
 ) -> tuple[tuple[Candidate, ...], int]:
     """The best ``n_best`` legal actions, best first, and the depth that was finished in time."""
     stop = np.zeros(1, np.uint8)
-    flags = _flags(options) | (boards.PLAIN if plain else 0)
+    flags = option_flags(options) | (boards.PLAIN if plain else 0)
     with _stopping(stop, time_limit_s):
-        actions, values, finished = search.search(_array(board), int(side), flags, depth, n_best, stop)
+        actions, values, finished = search.search(board_array(board), int(side), flags, depth, n_best, stop)
     best = zip(actions[:n_best].tolist(), values[:n_best].tolist(), strict=True)
     return tuple(Candidate(_move(action), value / 2) for action, value in best), finished
 
 
 def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
     """Every legal action in canonical order, by the compiled generator."""
-    return tuple(map(_move, boards.legal(_array(board), int(side), _flags(options)).tolist()))
+    return tuple(map(_move, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
 
 
 def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float]]:
     """Every legal action in canonical order, and the static value of the board after it for ``side``."""
-    actions, values = boards.prospects(_array(board), int(side), _flags(options))
+    actions, values = boards.prospects(board_array(board), int(side), option_flags(options))
     return [(_move(action), value / 2) for action, value in zip(actions.tolist(), values.tolist(), strict=True)]
 
 
 def terms(board: Board, me: Side, options: Options = CORE) -> Terms:
     """The terms of the evaluation, by the compiled one."""
-    return Terms(*(value / 2 for value in boards.terms(_array(board), int(me), _flags(options))))
+    return Terms(*(value / 2 for value in boards.terms(board_array(board), int(me), option_flags(options))))
 
 
 def perft(board: Board, side: Side, options: Options = CORE, *, depth: int) -> int:
     """The number of sequences of exactly ``depth`` actions; a base entry or the loss of a rhombus ends one."""
-    return int(search.perft(_array(board), int(side), _flags(options), depth)) if depth else 1
+    return int(search.perft(board_array(board), int(side), option_flags(options), depth)) if depth else 1
 
 
 @contextmanager
@@ -161,11 +161,13 @@ def _stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[N
         timer.cancel()
 
 
-def _array(board: Board) -> NDArray[np.uint8]:
+def board_array(board: Board) -> NDArray[np.uint8]:
+    """The board as kernels take it."""
     return np.frombuffer(board, np.uint8)
 
 
-def _flags(options: Options) -> int:
+def option_flags(options: Options) -> int:
+    """The options as kernels take them."""
     return boards.FLIP * options.flip | boards.TURN * options.turn | boards.SHAPE * options.shape
 
 

@@ -9,6 +9,7 @@ from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import Candidate, Engine, Entry, Level
 from learning.core.engines.romgon import entries
 from learning.core.engines.romgon.answers import LEVELS, answer_in, legal, prospects, ranking
+from learning.core.engines.romgon.valuer import RomgonValuer
 
 DEPTH = LEVELS["hard"].depth
 """Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
@@ -22,6 +23,7 @@ class RomgonEngine(Engine[Romgon]):
     """
 
     levels = LEVELS
+    valuer = RomgonValuer()
 
     def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
         found = answer_in(game, position, level=level, rng=rng)

@@ -1,0 +1,67 @@
+"""Plain minimax with a learnt value, readable: what the compiled search has to equal, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from games.rules.base import Side
+from games.rules.romgon.moves import Move, Options, after, legal_moves
+from games.rules.romgon.pieces import Board
+from games.rules.romgon.rules import Position, Romgon
+from learning.core.engines.base import Look, Valuer
+from learning.core.engines.romgon.features import FEATURE_SETS, features, refusal
+from learning.core.engines.romgon.minimax import is_won_by
+from learning.core.kernels.exact_floats import WIN
+
+
+class ReadableValuer(Valuer[Romgon]):
+    """Features and searches for Romgon, as slow as they are plain."""
+
+    sets = FEATURE_SETS
+
+    def refusal(self, game: Romgon) -> str:
+        return refusal(game.options)
+
+    def features(self, position: Position, feature_set: str) -> dict[int, float]:
+        return features(position.board, position.side.other, feature_set)
+
+    def look(
+        self, game: Romgon, position: Position, weights: NDArray[np.float64], *, depth: int, whole: bool = False
+    ) -> Look:
+        board, side, options = position.board, position.side, game.options
+        moves = legal_moves(board, side, options)
+        barred = [loses_by_history(game, position, move) for move in moves]
+        near = [_value(board, move, side, options, weights, 1, 1) for move in moves]
+        deep = [_value(board, move, side, options, weights, depth, 1) for move in moves]
+        for index, is_barred in enumerate(barred):
+            if is_barred:
+                near[index] = deep[index] = 1 - WIN
+        return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__))
+
+
+def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
+    """Whether an action loses the game at once, by repetition or shuttling."""
+    if not game.options.shuttle and after(position.board, move) not in position.past:
+        return False
+    outcome = game.outcome(game.apply(position, move))
+    return outcome is not None and outcome.winner is position.side.other
+
+
+def _value(
+    board: Board, move: Move, side: Side, options: Options, weights: NDArray[np.float64], depth: int, k: int
+) -> float:
+    """What the ``k``-th action is worth to its player, ``depth - 1`` more to come."""
+    following = after(board, move)
+    replies = legal_moves(following, side.other, options)
+    if is_won_by(board, move, side) or not replies:
+        return WIN - k
+    if depth > 1:
+        return -max(_value(following, reply, side.other, options, weights, depth - 1, k + 1) for reply in replies)
+    return scored(following, side, weights)
+
+
+def scored(board: Board, me: Side, weights: NDArray[np.float64]) -> float:
+    """The sum of the features of a board on which ``me`` has just acted, each with its weight."""
+    feature_set = next(name for name, n_weights in FEATURE_SETS.items() if n_weights == len(weights))
+    return float(sum(weights[index] * amount for index, amount in features(board, me, feature_set).items()))
