@@ -6,7 +6,7 @@ Games know no learner: whoever wants to play registers here when its app starts 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -84,7 +84,7 @@ class SeatPlayer(ABC):
 
     @abstractmethod
     def sit(self, seat: Seat, machine: str) -> None:
-        """Take a seat that is already stored: set its ``player`` and ``name``, attach what is needed.
+        """Take a seat that is about to be stored: set its ``player`` and ``name``.
 
         Where a person has taken the seat over they keep it: then ``takes_over`` is set, and not the name.
 
@@ -95,6 +95,9 @@ class SeatPlayer(ABC):
         Raises:
             PlayError: it cannot play this side, or the person may not have it.
         """
+
+    def seated(self, seats: Sequence[Seat]) -> None:
+        """The match in whose seats it sits, one or two, is stored: attach what belongs to them."""
 
     def opened(self, seat: Seat) -> None:
         """The match in whose seat it sits is stored: refuse it if there is too much of it now.

@@ -22,6 +22,8 @@ def account_lock(user: Any) -> None:
 
 COUNTS = 1
 """PostgreSQL knows locks that are of no row by two numbers, of which this is the first of ours."""
+COUNT_LOCK = f"pg_advisory_xact_lock({COUNTS}, hashtext(%s))"
+"""What :func:`count_lock` asks for, for a statement that does more."""
 
 
 def count_lock(whose: str) -> None:
@@ -30,7 +32,7 @@ def count_lock(whose: str) -> None:
     Call inside a transaction, as the last locks that it takes.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [COUNTS, whose])
+        cursor.execute(f"SELECT {COUNT_LOCK}", [whose])
 
 
 def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[int], PlayError]) -> None:

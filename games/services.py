@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,7 +29,7 @@ from django.utils import timezone
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
 from games.players import MACHINE, PLAYERS, Choice, SeatPlayer, Viewer
-from games.quotas import count_lock
+from games.quotas import COUNT_LOCK, count_lock
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -41,8 +41,7 @@ from games.selectors import (
     match_latest,
     plies_read,
     room_state,
-    rooms_of,
-    rooms_open,
+    rooms_open_count,
     seats_read,
     snapshot,
     swap_allowed,
@@ -241,62 +240,77 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
     room = Room(code=_code_free(), opened_from=person.address, **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
-    _quota_require(person, person.address, n_more=1)
+    _quota_require(_bounds(person, person.address), n_more=1)
     room.save()
-    match = _match_start(room, number=1, human_seats=human_seats or {})
-    _changed(room, match)
-    _opened(person, match)
+    _opened(room, person, _match_start(room, number=1, human_seats=human_seats or {}))
     return room
 
 
-def _opened(person: Person, match: Match) -> None:
-    """Count once more, under locks, when a match is stored: rooms, and what its players brought.
+def _opened(room: Room, person: Person, match: Match) -> State:
+    """Store a new match as :func:`_changed` does, and count once more: rooms, and what its players brought.
 
     Raises:
         RoomQuotaError: or what a player refuses.
     """
-    _quota_require(person, match.room.opened_from)
+    bounds = _bounds(person, room.opened_from)
+    state = _changed(room, match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
+    _quota_require(bounds)
     for seat in seats_read(match):
         if seat.automaton:
             PLAYERS[seat.automaton].opened(seat)
+    return state
 
 
-def _quota_require(person: Person, address: str, *, n_more: int = 0) -> None:
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """How many rooms may be open of somebody (a key of ``selectors.ROOMS_OF``, and who of these), and what it says."""
+
+    kind: str
+    who: Any
+    most: int
+    words: str
+
+    @property
+    def whose(self) -> str:
+        """Whose rooms are counted, as a lock on their count names it."""
+        return f"{self.kind} {self.who}"
+
+
+def _bounds(person: Person, address: str) -> list[_Bound]:
+    """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
+    if person.user_id is not None:
+        words = "You have {} games open, as many as an account may"
+        return [_Bound("account", person.user_id, settings.OPEN_ROOMS_PER_ACCOUNT, words)]
+    bounds = []
+    if address:
+        words = "{} games are open where you are, as many as may be"
+        bounds.append(_Bound("address", address, settings.OPEN_ROOMS_PER_ADDRESS, words))
+    if person.guest is not None:
+        words = "You have {} games open, as many as a guest may"
+        bounds.append(_Bound("guest", person.guest, settings.OPEN_ROOMS_PER_GUEST, words))
+    return bounds
+
+
+def _quota_require(bounds: list[_Bound], *, n_more: int = 0) -> None:
     """Refuse one who has too many rooms open, or a guest with whom an address has.
 
     Asked before a room is made, for ``n_more``, so that nothing is made in vain, and when it has been, with a lock on
     a count that comes near its bound: so two at once do not both find room for the last one. These locks are the last
-    that a transaction takes, and nobody who has one waits for anything else.
+    that a transaction takes, and nobody who has one waits for anything else. A bound that is always near was locked
+    as the match was stored (:func:`_opened`).
 
     Raises:
         RoomQuotaError.
     """
-    mine, bounds = rooms_of(user_id=person.user_id, guest=person.guest), []
-    if address and person.user_id is None:  # an account has a bound of its own wherever it is
-        rooms = Room.objects.filter(opened_from=address)
-        bounds.append(
-            (
-                f"address {address}",
-                rooms,
-                settings.OPEN_ROOMS_PER_ADDRESS,
-                "{} games are open where you are, as many as may be",
-            )
-        )
-    if person.user_id is not None:
-        most, words = settings.OPEN_ROOMS_PER_ACCOUNT, "You have {} games open, as many as an account may"
-        bounds.append((f"account {person.user_id}", mine, most, words))
-    elif person.guest is not None:
-        most, words = settings.OPEN_ROOMS_PER_GUEST, "You have {} games open, as many as a guest may"
-        bounds.append((f"guest {person.guest}", mine, most, words))
-    for whose, rooms, most, words in bounds:
-        n_open = rooms_open(rooms).count() if n_more or most > AT_ONCE else most
-        if not n_more and n_open > most - AT_ONCE:
-            count_lock(whose)
-            n_open = rooms_open(rooms).count()
-        if n_open + n_more > most:
+    for bound, n_open in zip(bounds, rooms_open_count(*((one.kind, one.who) for one in bounds)), strict=True):
+        n_counted = n_open
+        if not n_more and AT_ONCE < bound.most < n_open + AT_ONCE:
+            count_lock(bound.whose)
+            (n_counted,) = rooms_open_count((bound.kind, bound.who))
+        if n_counted + n_more > bound.most:
             raise exceptions.RoomQuotaError(
-                f"{words.format(most)}. Finish one or give one up first; one that nobody has moved in for an hour"
-                " does not count."
+                f"{bound.words.format(bound.most)}. Finish one or give one up first; one that nobody has moved in for"
+                " an hour does not count."
             )
 
 
@@ -492,10 +506,7 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     if swap and not swap_allowed(seats):
         raise exceptions.CannotSwapError
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
-    match = _match_start(room, number=match.number + 1, human_seats=humans)
-    state = _changed(room, match)
-    _opened(person, match)
-    return state.told(person.viewer)
+    return _opened(room, person, _match_start(room, number=match.number + 1, human_seats=humans)).told(person.viewer)
 
 
 def room_enter(*, code: str, person: Person) -> Entered:
@@ -599,34 +610,54 @@ def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
     return asked
 
 
+OPEN_MATCH = """
+    WITH opened AS (
+        INSERT INTO games_match (room_id, number, status, position, n_plies, seed, termination, created_at)
+        VALUES (%s, %s, %s, %s, 0, %s, '', %s) RETURNING id
+    )
+    INSERT INTO games_seat (match_id, side, player, takes_over, name, user_id, guest, token_sha256)
+    SELECT opened.id, seat.* FROM opened,
+        unnest(%s::smallint[], %s::text[], %s::text[], %s::text[], %s::int[], %s::uuid[], %s::text[]) AS seat
+    RETURNING match_id, side, id"""
+SEAT_FIELDS = ("side", "player", "takes_over", "name", "user_id", "guest", "token_sha256")
+
+
 def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> Match:
     """Store a new match with its seats; automated players sit, and move if it is their turn and not an exhibition."""
     asked = _asked(room, human_seats)
     start = room.game_rules.initial_position()
     waiting = room.opponent == HUMAN and len(human_seats) < 2
-    match = Match.objects.create(
-        room=room,
-        number=number,
-        status=MatchStatus.WAITING if waiting else MatchStatus.PLAYING,
-        position=room.game_rules.encode(start),
-    )
+    status = MatchStatus.WAITING if waiting else MatchStatus.PLAYING
+    match = Match(room=room, number=number, status=status, position=room.game_rules.encode(start))
     seats = [Seat(match=match, side=side) for side in Side]
+    match.sitting, match.played = seats, []
+    for side, holder in human_seats.items():
+        _seat_person(seats[side], holder)
     sitting = [(seat, *asked[Side(seat.side)]) for seat in seats if seat.side in asked]
     for seat, player, _ in sitting:
         if seat.side in human_seats:
             seat.takes_over = player.slug
         else:
             seat.player, seat.name = player.slug, player.name
-    for side, holder in human_seats.items():
-        _seat_person(seats[side], holder)
-    Seat.objects.bulk_create(seats)
-    match.sitting, match.played = seats, []
-    # After everybody is stored: a machine may want to know whom it plays.
-    for seat, player, machine in sorted(sitting, key=lambda one: one[1].precedence(one[0], one[2])):
+    if len(sitting) > 1:  # what they lock is locked in order
+        sitting.sort(key=lambda one: one[1].precedence(one[0], one[2]))
+    for seat, player, machine in sitting:
         player.sit(seat, machine)
+    _match_insert(match, seats)
+    for slug in sorted({seat.automaton for seat in seats} - {""}):
+        PLAYERS[slug].seated([seat for seat in seats if seat.automaton == slug])
     if not waiting and not room.is_exhibition:
         _go_on(match, seats, start)
     return match
+
+
+def _match_insert(match: Match, seats: list[Seat]) -> None:
+    """Store a match that has not begun with its seats."""
+    values: list[Any] = [match.room_id, match.number, match.status, match.position, match.seed, match.created_at]
+    values += [[getattr(seat, name) for seat in seats] for name in SEAT_FIELDS]
+    with connection.cursor() as cursor:
+        for match.pk, side, pk in cursor.execute(OPEN_MATCH, values).fetchall():
+            seats[side].pk, seats[side].match = pk, match  # its id as well
 
 
 def _go_on(
@@ -700,8 +731,11 @@ STORE_MATCH = """
     UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"""
 
 
-def _changed(room: Room, match: Match) -> State:
-    """Store the match as it stands, its new plies and the room's next version; the state, to be broadcast on commit."""
+def _changed(room: Room, match: Match, *, locks: Sequence[str] = ()) -> State:
+    """Store the match as it stands, its new plies and the room's next version; the state, to be broadcast on commit.
+
+    ``locks`` names what is counted next (:func:`games.quotas.count_lock`): locked then, in this order.
+    """
     room.version += 1
     room.changed_at = timezone.now()
     new = [ply for ply in plies_read(match) if ply.pk is None]
@@ -709,8 +743,9 @@ def _changed(room: Room, match: Match) -> State:
     values += [[getattr(ply, name) for ply in new] for name in ("number", "side", "move", "position", "played_at")]
     values += [match.status, match.position, match.n_plies, match.winner, match.termination]
     values += [match.finished_at, match.answer_by, match.pk, room.changed_at, room.pk]
+    statement = f"{STORE_MATCH} RETURNING {', '.join([COUNT_LOCK] * len(locks))}" if locks else STORE_MATCH
     with connection.cursor() as cursor:
-        cursor.execute(STORE_MATCH, values)
+        cursor.execute(statement, [*values, *locks])
     state = room_state(room, match)
     transaction.on_commit(lambda: events.room_changed(room.code, state.whole, state.private))
     return state

@@ -17,6 +17,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from games.players import Viewer
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
 from learning.models import Machine, MachineSeat, TrainingRun
+from learning.storage.locks import machine_held
 
 To = Literal["see", "play", "train", "edit"]
 
@@ -26,28 +27,30 @@ def row_id(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def machine_find(ref: str) -> Machine:
-    """The machine with this id or slug.
+def machine_find(ref: str, *, hold: bool = False) -> Machine:
+    """The machine with this id or slug; with ``hold`` nobody deletes or resets it until this transaction ends.
 
     Raises:
         MachineNotFoundError: there is none.
     """
     pk = row_id(ref)
-    by = {"slug": ref} if pk is None else {"pk": pk}
-    # PostgreSQL refuses the character altogether.
-    machine = Machine.objects.filter(**by).first() if "\0" not in ref else None
+    by: dict[str, Any] = {"slug": ref} if pk is None else {"pk": pk}
+    machine = None
+    if "\0" not in ref:  # PostgreSQL refuses the character altogether
+        machine = machine_held(**by) if hold else Machine.objects.filter(**by).first()
     if machine is None:
         raise MachineNotFoundError(f"There is no machine {ref!r}.")
     return machine
 
 
-def machine_for(user: Any, ref: str | int, *, to: To = "see") -> Machine:
+def machine_for(user: Any, ref: str | int, *, to: To = "see", hold: bool = False) -> Machine:
     """The machine with this id or slug, if the user may do this with it.
 
     Args:
         user: an account, an anonymous user or ``None``.
         ref: the machine's id or slug.
         to: what the user is about to do.
+        hold: as for :func:`machine_find`.
 
     Raises:
         MachineNotFoundError: there is none, or none that this user may see.
@@ -55,7 +58,7 @@ def machine_for(user: Any, ref: str | int, *, to: To = "see") -> Machine:
     """
     # Before anything is found: an answer for which a session was read says so in its head (Vary).
     viewer = Viewer.of(user)
-    machine = machine_find(str(ref))
+    machine = machine_find(str(ref), hold=hold)
     if not may_see(viewer, machine.audience):
         raise MachineNotFoundError(f"There is no machine {str(ref)!r}.")
     machine_require(user, machine, to=to)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from games.players import MACHINE, Choice, Offer, SeatPlayer, Viewer, player_reg
 from games.rules.base import Game, Outcome, Side
 from games.selectors import seats_read
 from games.states import Insight, MachineBrief, SeatMachine
-from learning.access import is_master, machine_find, machine_for, machine_require, may_see, unseen
+from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import house_machine
@@ -24,7 +24,7 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.base import Kind
 from learning.kinds.registry import KINDS, kind_of
 from learning.models import Machine
-from learning.selectors.machines import Occupant, machine_brief, machine_in, machine_of_house
+from learning.selectors.machines import machine_brief, machine_in, machine_of_house
 from learning.selectors.matches import insight_told
 from learning.services import lessons
 from learning.services.lessons import ply_random
@@ -75,7 +75,6 @@ class OpponentPlayer(SeatPlayer):
     def sit(self, seat: Seat, machine: str) -> None:
         opponent = self._of(seat)
         seat.player, seat.name = opponent.slug, opponent.name
-        seat.save(update_fields=["player", "name"])
 
     def is_slow(self, seat: Seat) -> bool:
         return self._of(seat).is_slow
@@ -108,8 +107,8 @@ class MachinePlayer(SeatPlayer):
         side = machine_find(machine).side
         return None if side is None else Side(side)
 
-    def wanted(self, seat: Seat, ref: str) -> Machine:
-        """The machine of this id or slug, for the side of this seat.
+    def wanted(self, seat: Seat, ref: str, *, hold: bool = False) -> Machine:
+        """The machine of this id or slug, for the side of this seat; with ``hold`` kept as by ``machine_hold``.
 
         To take its seat over is to train it, unless it is copied for the room first.
 
@@ -119,7 +118,8 @@ class MachinePlayer(SeatPlayer):
         room = seat.match.room
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        machine = machine_for(_account(seat), ref, to="train" if seat.is_human and not room.fresh else "play")
+        to: To = "train" if seat.is_human and not room.fresh else "play"
+        machine = machine_for(_account(seat), ref, to=to, hold=hold)
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
@@ -129,13 +129,14 @@ class MachinePlayer(SeatPlayer):
         return machine
 
     def precedence(self, seat: Seat, machine: str) -> int:
-        wanted = self.wanted(seat, machine)
-        seat.occupant = Occupant(wanted)  # who sits down in a moment, or is copied then
-        return wanted.pk
+        return self.wanted(seat, machine).pk
 
     def sit(self, seat: Seat, machine: str) -> None:
-        wanted = machine_in(seat) or self.wanted(seat, machine)
+        wanted = self.wanted(seat, machine, hold=True)
         lessons.seat_take(seat=seat, machine=wanted, owner=_account(seat), guest=_guest(seat))
+
+    def seated(self, seats: Sequence[Seat]) -> None:
+        lessons.seats_store(seats)
 
     def opened(self, seat: Seat) -> None:
         copy = machine_in(seat)
@@ -224,8 +225,8 @@ class HousePlayer(MachinePlayer):
     def only_side(self, machine: str) -> Side | None:
         return None
 
-    def wanted(self, seat: Seat, ref: str) -> Machine:
-        machine = machine_of_house(seat.match.room.game, Side(seat.side))
+    def wanted(self, seat: Seat, ref: str, *, hold: bool = False) -> Machine:
+        machine = machine_of_house(seat.match.room.game, Side(seat.side), hold=hold)
         if machine is None:
             raise MachineNotFoundError("No machine of the house plays this side yet. Run: manage.py pretrain")
         machine_require(_account(seat), machine, to="train" if seat.is_human and not seat.match.room.fresh else "play")

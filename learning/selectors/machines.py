@@ -18,6 +18,7 @@ from learning.core.machines.box_machine import Result
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
 from learning.models import Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+from learning.storage.locks import machine_held
 
 
 @dataclass(slots=True)
@@ -51,10 +52,12 @@ def draws_of(*seats: Seat) -> list[Draw]:
     return sorted((draw for seat in seats for draw in seat.occupant.draws), key=lambda draw: draw.ply)
 
 
-def machine_of_house(game: str, side: Side) -> Machine | None:
-    """The house's machine for a side of a game, if it has been made."""
+def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | None:
+    """The house's machine for a side of a game, if it has been made; ``hold`` as for ``access.machine_find``."""
     house = house_machine(game, side)
-    return None if house is None else Machine.objects.filter(slug=house.slug).first()
+    if house is None:
+        return None
+    return machine_held(slug=house.slug) if hold else Machine.objects.filter(slug=house.slug).first()
 
 
 def machines_of_house() -> dict[tuple[str, Side], Machine]:

@@ -6,11 +6,12 @@ inside the transaction that writes the match, which holds the room's lock.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from games.models import Match, Seat
 from games.players import Choice
@@ -18,13 +19,12 @@ from games.rules.base import Outcome
 from games.selectors import seats_read
 from learning import events
 from learning.core.kernels.random_source import RandomSource
-from learning.exceptions import MachineNotFoundError
 from learning.kinds.registry import kind_of
-from learning.models import LessonKind, Machine, MachineSeat
+from learning.models import LessonKind, Machine
 from learning.selectors.machines import Occupant, machine_in
 from learning.services.machines import room_copy
 from learning.states import box_news
-from learning.storage.locks import machine_held_in, machine_hold, machines_locked_in
+from learning.storage.locks import machine_held_in, machines_locked_in
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -33,16 +33,14 @@ def ply_random(seat: Seat) -> RandomSource:
 
 
 def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -> None:
-    """Seat a machine, or the room's copy of it, made for this account or guest if it is not there yet.
+    """Seat a machine that is held, or the room's copy of it, made for this account or guest if it is not there yet.
 
-    Where a person has taken the seat over they keep it.
+    The seat is about to be stored, and :func:`seats_store` follows. Where a person has taken it over they keep it.
 
     Raises:
-        MachineNotFoundError, ValueQuotaError.
+        ValueQuotaError.
     """
     room = seat.match.room
-    if not machine_hold(machine):
-        raise MachineNotFoundError(f"{machine.name} has just been deleted.")
     if room.fresh:
         copies = Machine.objects.filter(room=room, copied_from=machine)
         machine = copies.first() or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest)
@@ -51,9 +49,17 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -
         seat.takes_over = player
     else:
         seat.player, seat.name = player, machine.name
-    seat.save(update_fields=["player", "takes_over", "name"])
-    MachineSeat.objects.create(seat=seat, machine=machine)
     seat.occupant = Occupant(machine, is_held=True, draws=[])
+
+
+def seats_store(seats: Sequence[Seat]) -> None:
+    """Store which machines have taken these seats, once the seats are stored."""
+    pairs = [[seat.pk for seat in seats], [seat.occupant.machine.pk for seat in seats]]
+    statement = (
+        "INSERT INTO learning_machineseat (seat_id, machine_id) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, pairs)
 
 
 def machine_choose(*, seat: Seat, position: Any) -> Choice:

@@ -53,6 +53,12 @@ def machine_held_in(seat: Seat) -> Machine | None:
     return next(iter(found), None)
 
 
+def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
+    """The machine with this id or slug, kept as by :func:`machine_hold`; ``None`` when there is none."""
+    statement = "SELECT * FROM learning_machine WHERE id = %s OR slug = %s FOR KEY SHARE"
+    return next(iter(Machine.objects.raw(statement, [pk, slug])), None)
+
+
 def machine_hold(machine: Machine) -> bool:
     """Keep a machine from being deleted or reset until this transaction ends; whether it still exists.
 

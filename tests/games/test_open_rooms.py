@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from games import services
 from games.exceptions import RoomQuotaError
 from games.models import Match, Room
+from games.selectors import rooms_of, rooms_open, rooms_open_count
 from games.services import Person
 from learning import tasks
 from tests.factories import NC, guest, machine, person, play, room, stranger, user
@@ -70,6 +71,27 @@ def test_playing_again_opens_a_room_as_well() -> None:
     assert Match.objects.filter(room=first.room).count() == 1
     services.match_resign(code=Room.objects.latest("pk").code, person=guest())
     assert services.room_reset(code=first.room.code, person=guest())["number"] == 2
+
+
+def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> None:
+    settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
+    account, host = person(user()), Person(guest=guest().guest, address="somewhere")
+    opened(account, 2, opponent="human")
+    services.room_join(code=Room.objects.latest("pk").code, person=host)
+    services.room_create(person=host, game=NC, first="random", second="random")
+    services.room_create(person=account, game=NC, first="random", second="random")
+    over, left = opened(host, 1)[0], opened(guest(2), 1)[0]
+    services.match_resign(code=over.room.code, person=host)
+    Room.objects.filter(pk=left.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
+    whose = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
+    assert rooms_open_count(*whose) == [3, 2, 0, 1]
+    mine = [rooms_of(user_id=account.user_id, guest=None)]
+    mine += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
+    assert [rooms_open(rooms).count() for rooms in mine] == [3, 2, 0]
+    services.room_reset(code=over.room.code, person=host)
+    assert rooms_open_count(*whose) == [3, 3, 0, 2], "playing again opens it"
+    services.seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
+    assert rooms_open_count(*whose) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
 
 
 def test_everybody_behind_an_address_counts_together() -> None:

@@ -1,5 +1,6 @@
 """What a move asks of the database: every statement is a round trip, made while the room is locked."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ OF_A_MOVE = 6
 MORE_AT_THE_END = 4
 WHERE_THE_ANSWER_ENDS_IT = 12
 """The machine is held for its answer, and locked for the lesson: two more than live play needs."""
-OF_A_NEW_MATCH = 10
+OF_A_NEW_MATCH = 6
+OF_A_NEW_ROOM = 8
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
@@ -74,3 +76,9 @@ def test_playing_again_takes_few() -> None:
     factories.play_out(seated.room.code, guest())
     found = asked(lambda: services.room_reset(code=seated.room.code, person=guest()))
     assert len(found) <= OF_A_NEW_MATCH, "\n".join(found)
+
+
+def test_a_room_for_a_guest_behind_an_address_takes_few() -> None:
+    factories.house()
+    found = asked(lambda: room("menace", who=replace(guest(), address="somewhere")))
+    assert len(found) <= OF_A_NEW_ROOM, "\n".join(found)
