@@ -16,7 +16,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from games.rules.base import Game, Side
+from games.rules.base import Game, Outcome, Side
 from games.rules.registry import game_get
 
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -130,6 +130,8 @@ class Match(models.Model):
 
     sitting: list[Seat] | None = None
     """Its seats in order of side, once they are read; kept with this object, and never stored."""
+    is_touched: bool = False
+    """Whether more than this match has been locked or stored in its transaction, which therefore has to go on."""
     played: list[Ply] | None = None
     """Its plies in order, once they are read; kept with this object as well, and those that are about to be stored."""
 
@@ -158,6 +160,11 @@ class Match(models.Model):
         """Whether the match is finished."""
         return self.status == MatchStatus.FINISHED
 
+    @property
+    def outcome(self) -> Outcome:
+        """How the match ended; it is over."""
+        return Outcome(None if self.winner is None else Side(self.winner), self.termination)
+
 
 class Seat(models.Model):
     """Who holds a side of a match. A human seat without user, guest and token is free.
@@ -183,6 +190,8 @@ class Seat(models.Model):
 
     occupant: Any = None
     """What the automated player of this seat has read of who sits here; kept with this object, and never stored."""
+    memos: list[tuple[int, Any]] | None = None
+    """What it wants to remember of moves that are about to be stored (``games.players.Memo``)."""
 
     class Meta:
         constraints = [

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from django.db.models import Q
 
 from games.models import Match, Seat
-from games.rules.base import Game, Outcome, Side
+from games.rules.base import Game, Side
 from games.states import Insight, MachineBrief, SeatMachine
 
 MACHINE = "machine"
@@ -42,6 +42,9 @@ class Viewer:
 
 
 GUEST = Viewer()
+
+Memo = tuple[int, Any]
+"""The ply that a move was made at, and what its player wants to remember of how it chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +138,21 @@ class SeatPlayer(ABC):
         played again.
         """
 
-    def remember(self, seat: Seat, choice: Choice) -> None:
-        """The choice was made at ply ``seat.match.n_plies`` and is about to be stored."""
+    def follow(self, seat: Seat, position: Any, move: Any) -> Any:
+        """Whoever has taken this player's seat over makes a move at ply ``seat.match.n_plies``: the memo of it.
 
-    def follow(self, seat: Seat, position: Any, move: Any) -> None:
-        """Whoever has taken this player's seat over makes a move at ply ``seat.match.n_plies``: remember it as its own.
-
-        The move is legal and about to be stored.
+        It is what would have been that of a :class:`Choice`. The move is legal.
         """
 
-    def finish(self, match: Match, outcome: Outcome) -> None:
-        """The match is over: learn from it. Called once for each match in which the player has a seat, or two."""
+    def remember(self, seat: Seat, memos: Sequence[Memo]) -> None:
+        """Store what it wants to remember of moves in its seat, which are stored with it. None is ``None``."""
+
+    def finish(self, matches: Sequence[Match]) -> None:
+        """These matches are over, in all of which the player has a seat, or two: learn from them, in this order.
+
+        Called once for each match, after :meth:`remember`. There are several where matches end at the same moment that
+        have the same :meth:`pupil`.
+        """
 
     def describe(self, seat: Seat) -> SeatMachine | None:
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""

@@ -242,18 +242,18 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
     _quota_require(_bounds(person, person.address), n_more=1)
     room.save()
-    _opened(room, person, _match_start(room, number=1, human_seats=human_seats or {}))
+    _opened(person, _match_start(room, number=1, human_seats=human_seats or {}))
     return room
 
 
-def _opened(room: Room, person: Person, match: Match) -> State:
+def _opened(person: Person, match: Match) -> State:
     """Store a new match as :func:`_changed` does, and count once more: rooms, and what its players brought.
 
     Raises:
         RoomQuotaError: or what a player refuses.
     """
-    bounds = _bounds(person, room.opened_from)
-    state = _changed(room, match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
+    bounds = _bounds(person, match.room.opened_from)
+    state = _changed(match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
     _quota_require(bounds)
     for seat in seats_read(match):
         if seat.automaton:
@@ -332,7 +332,7 @@ def room_join(*, code: str, person: Person) -> Seated:
     _seat_person(free, _seat_of(person, token))
     free.save()
     match.status = MatchStatus.PLAYING
-    _changed(room, match)
+    _changed(match)
     return Seated(room, Side(free.side), token)
 
 
@@ -364,10 +364,10 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
     except RulesError as error:
         raise exceptions.MoveRefusedError(error) from None
     if seat.takes_over:
-        PLAYERS[seat.takes_over].follow(seat, position, parsed)
+        _remember(seat, PLAYERS[seat.takes_over].follow(seat, position, parsed))
     _ply(match, seat.side, game.format_move(parsed), game.encode(after))
     _go_on(match, seats, after)
-    return _changed(room, match).told(person.viewer)
+    return _changed(match).told(person.viewer)
 
 
 @transaction.atomic
@@ -377,11 +377,11 @@ def match_resign(*, code: str, person: Person) -> RoomState:
     Raises:
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError.
     """
-    room, match, seats = _locked(code)
+    _, match, seats = _locked(code)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
-    _finish(match, seats, Outcome(Side(seat.side).other, RESIGNATION))
-    return _changed(room, match).told(person.viewer)
+    _finish(match, Outcome(Side(seat.side).other, RESIGNATION))
+    return _changed(match).told(person.viewer)
 
 
 @transaction.atomic
@@ -408,7 +408,7 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
     if match.answer_by is not None and not _is_overdue(match):
         return room_state(room, match).told(person.viewer)
     _go_on(match, seats, room.game_rules.decode(match.position), most=plies)
-    return _changed(room, match).told(person.viewer)
+    return _changed(match).told(person.viewer)
 
 
 def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
@@ -448,7 +448,7 @@ def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
     if match.pk != asked.pk or match.n_plies != asked.n_plies or match.answer_by is None:
         return
     _go_on(match, seats, room.game_rules.decode(match.position), most=most, answer=choice)
-    _changed(room, match)
+    _changed(match)
 
 
 def _is_overdue(match: Match) -> bool:
@@ -506,7 +506,7 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     if swap and not swap_allowed(seats):
         raise exceptions.CannotSwapError
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
-    return _opened(room, person, _match_start(room, number=match.number + 1, human_seats=humans)).told(person.viewer)
+    return _opened(person, _match_start(room, number=match.number + 1, human_seats=humans)).told(person.viewer)
 
 
 def room_enter(*, code: str, person: Person) -> Entered:
@@ -551,7 +551,7 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
         if match.is_over:
             Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # who waits for the lock reads again
         else:
-            _changed(room, match)
+            _changed(match)
     return n_claimed
 
 
@@ -690,7 +690,7 @@ def _go_on(
             transaction.on_commit(partial(_think_later, match, None if most is None else most - n_answers))
             break
         choice, answer = answer or player.choose(seat, position), None
-        player.remember(seat, choice)
+        _remember(seat, choice.memo)
         if choice.move is None:
             outcome = Outcome(Side(seat.side).other, EMPTY_BOX)
         else:
@@ -698,7 +698,13 @@ def _go_on(
             _ply(match, seat.side, game.format_move(choice.move), game.encode(position))
             outcome = game.outcome(position)
     if outcome is not None:
-        _finish(match, seats, outcome)
+        _finish(match, outcome)
+
+
+def _remember(seat: Seat, memo: Any) -> None:
+    """Note what the player of a seat wants to remember of the next move, which is not stored yet."""
+    if memo is not None:
+        seat.memos = [*(seat.memos or ()), (seat.match.n_plies, memo)]
 
 
 def _ply(match: Match, side: int, move: str, position: str) -> None:
@@ -708,44 +714,78 @@ def _ply(match: Match, side: int, move: str, position: str) -> None:
     match.position = position
 
 
-def _finish(match: Match, seats: list[Seat], outcome: Outcome) -> None:
-    """End the match and let its automated players learn, in this very transaction: once, or not at all."""
+def _finish(match: Match, outcome: Outcome) -> None:
+    """End the match, which is not stored yet."""
     match.status = MatchStatus.FINISHED
     match.winner = outcome.winner
     match.termination = outcome.termination
     match.finished_at = timezone.now()
     match.answer_by = None
-    for slug in sorted({seat.automaton for seat in seats} - {""}):
-        PLAYERS[slug].finish(match, outcome)
 
 
-STORE_MATCH = """
+STORE_MATCHES = """
     WITH played AS (
         INSERT INTO games_ply (match_id, number, side, move, position, played_at)
-        SELECT %s, * FROM unnest(%s::int[], %s::smallint[], %s::text[], %s::text[], %s::timestamptz[])
+        SELECT * FROM unnest(%s::bigint[], %s::int[], %s::smallint[], %s::text[], %s::text[], %s::timestamptz[])
+    ), row AS MATERIALIZED (
+        SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::int[], %s::smallint[], %s::text[],
+            %s::timestamptz[], %s::timestamptz[], %s::timestamptz[])
+            AS row (id, room_id, status, position, n_plies, winner, termination, finished_at, answer_by, changed_at)
     ), current AS (
-        UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s,
-            finished_at = %s, answer_by = %s
-        WHERE id = %s
+        UPDATE games_match AS match SET status = row.status, position = row.position, n_plies = row.n_plies,
+            winner = row.winner, termination = row.termination, finished_at = row.finished_at, answer_by = row.answer_by
+        FROM row WHERE match.id = row.id
     )
-    UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"""
+    UPDATE games_room AS room SET version = version + 1, changed_at = row.changed_at
+    FROM row WHERE room.id = row.room_id"""
+PLY = ("match_id", "number", "side", "move", "position", "played_at")
+MATCH = (
+    "id",
+    "room_id",
+    "status",
+    "position",
+    "n_plies",
+    "winner",
+    "termination",
+    "finished_at",
+    "answer_by",
+)
 
 
-def _changed(room: Room, match: Match, *, locks: Sequence[str] = ()) -> State:
-    """Store the match as it stands, its new plies and the room's next version; the state, to be broadcast on commit.
+def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
+    """Store matches as they stand, with their new plies, what players remember of these, and their rooms' versions.
 
-    ``locks`` names what is counted next (:func:`games.quotas.count_lock`): locked then, in this order.
+    Of those that are over the players learn, in this very transaction: once, or not at all. ``locks`` names what is
+    counted next (:func:`games.quotas.count_lock`): locked then, in this order.
     """
-    room.version += 1
-    room.changed_at = timezone.now()
-    new = [ply for ply in plies_read(match) if ply.pk is None]
-    values: list[Any] = [match.pk]
-    values += [[getattr(ply, name) for ply in new] for name in ("number", "side", "move", "position", "played_at")]
-    values += [match.status, match.position, match.n_plies, match.winner, match.termination]
-    values += [match.finished_at, match.answer_by, match.pk, room.changed_at, room.pk]
-    statement = f"{STORE_MATCH} RETURNING {', '.join([COUNT_LOCK] * len(locks))}" if locks else STORE_MATCH
+    seats = [seat for match in matches for seat in seats_read(match)]
+    for seat in seats:
+        if seat.memos:
+            PLAYERS[seat.automaton].remember(seat, seat.memos)
+            seat.memos = None
+    for slug in sorted({seat.automaton for seat in seats if seat.match.is_over} - {""}):
+        over = [match for match in matches if any(seat.automaton == slug for seat in seats_read(match))]
+        PLAYERS[slug].finish([match for match in over if match.is_over])
+    now = timezone.now()
+    for match in matches:
+        match.room.version += 1
+        match.room.changed_at = now
+    new = [ply for match in matches for ply in plies_read(match) if ply.pk is None]
+    values = [[getattr(ply, name) for ply in new] for name in PLY]
+    values += [[getattr(match, name) for match in matches] for name in MATCH]
+    statement = f"{STORE_MATCHES} RETURNING {', '.join([COUNT_LOCK] * len(locks))}" if locks else STORE_MATCHES
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, *locks])
-    state = room_state(room, match)
-    transaction.on_commit(lambda: events.room_changed(room.code, state.whole, state.private))
+        cursor.execute(statement, [*values, [now] * len(matches), *locks])
+
+
+def _changed(match: Match, *, locks: Sequence[str] = ()) -> State:
+    """Store the match as it stands (:func:`_store`); the state, to be broadcast on commit."""
+    _store(match, locks=locks)
+    return _told(match)
+
+
+def _told(match: Match) -> State:
+    """The state of a match that is stored, to be broadcast on commit."""
+    state = room_state(match.room, match)
+    transaction.on_commit(lambda: events.room_changed(match.room.code, state.whole, state.private))
     return state

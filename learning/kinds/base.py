@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 
 from games.models import Match, Seat
-from games.players import MACHINE, Choice
+from games.players import MACHINE, Choice, Memo
 from games.rules.base import Game, Outcome, Side
 from games.states import Insight
 from learning.core.exchange.document import Document
@@ -26,18 +26,15 @@ from learning.core.machines.rule import Rule
 from learning.core.printing.sheets import PrintOptions
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.contest import ContestPlayer
-from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox
 from learning.exceptions import BoxNotFoundError, MachineWrongSideError, PrintRefusedError, TrainingRefusedError
-from learning.models import Lesson, LessonKind, Machine, TournamentEntry, Value
+from learning.models import LessonKind, Machine, TournamentEntry, Value
 from learning.selectors.machines import machine_brief
 from learning.selectors.strength import CURVE_AGAINST, Strength
-from learning.storage.lessons import lesson_open
+from learning.storage.lessons import Cause, lessons_open
 
 FIRST_CHUNK_GAMES = 50_000
 """How many games to begin a training with where a compiled loop plays them, before it is known how long they take."""
-NOTHING = Tally()
-"""No games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,15 @@ class RuleGroup:
     name: str
     fields: tuple[str, ...]
     exactly: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A match that is over, how, and the seats that a machine had in it: two where it has met itself."""
+
+    match: Match
+    outcome: Outcome
+    seats: list[Seat]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +168,15 @@ class Kind(ABC):
         """The machine's memory as it stands; of one that grows, with room up to so many entries. Needs no lock."""
 
     @abstractmethod
-    def store(self, machine: Machine, memory: Any, lesson: Lesson) -> Sequence[TouchedBox]:
+    def store(self, machine: Machine, memory: Any, lesson_id: int) -> Sequence[TouchedBox]:
         """Store what a memory has learnt since it was loaded, and the lesson's changes; the boxes among it."""
 
     def fields_learnt(self, machine: Machine, memory: Any) -> dict[str, Any]:
         """Fields of the machine's row as the memory leaves them, to be saved with the lesson."""
         return {}
 
-    def lesson_give(
-        self, machine: Machine, memory: Any, kind: LessonKind, tally: Tally = NOTHING, **cause: Any
-    ) -> Sequence[TouchedBox]:
-        """Write the machine's next lesson: what its memory has learnt, as :meth:`store`. The one road to the ledger.
+    def lesson_give(self, machine: Machine, memory: Any, kind: LessonKind, cause: Cause) -> Sequence[TouchedBox]:
+        """Write the machine's next lesson: what its memory has learnt, as :meth:`store`.
 
         Call inside a transaction that holds the machine's lock since the memory was loaded.
 
@@ -180,13 +184,12 @@ class Kind(ABC):
             machine: the machine; its row is saved.
             memory: its memory, loaded under this lock and taught since.
             kind: what taught it.
-            tally: the games that it was taught by, for its totals.
-            **cause: the ``match`` or the ``run``.
+            cause: the games that it was taught by, for its totals, and the match or the run.
         """
         for field, value in self.fields_learnt(machine, memory).items():
             setattr(machine, field, value)
-        lesson = lesson_open(machine, kind, tally=(tally.wins, tally.draws, tally.losses), **cause)
-        return self.store(machine, memory, lesson)
+        (lesson_id,) = lessons_open(machine, kind, [cause])
+        return self.store(machine, memory, lesson_id)
 
     # Training
 
@@ -310,14 +313,15 @@ class Kind(ABC):
         """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
 
     @abstractmethod
-    def remember(self, seat: Seat, machine: Machine, memo: Any) -> None:
-        """Store how a move of the seat came about, at ply ``seat.match.n_plies``. Without the machine's lock."""
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
+        """Store how moves of the seat came about. Without the machine's lock."""
 
     @abstractmethod
-    def taught(
-        self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
-    ) -> tuple[AnyMemory, Tally]:
-        """The machine's memory after a match in which it had these seats, and how these ended; nothing is stored."""
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        """Learn from matches that are over, in their order, each with a lesson of its own; the boxes as :meth:`store`.
+
+        What the machine has in memory of itself is as its row stands now: it has just been locked.
+        """
 
     def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""

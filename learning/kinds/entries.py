@@ -10,8 +10,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from games.models import Match, Seat
-from games.rules.base import Outcome
 from learning.core.exchange import native
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import Format
@@ -21,11 +19,12 @@ from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox, TouchedValue
 from learning.exceptions import EntryGoneError
-from learning.kinds.base import Kind
-from learning.models import Lesson, Machine, TournamentEntry
+from learning.kinds.base import Ended, Kind
+from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import values as storage
 from learning.storage.bounds import values_most
+from learning.storage.lessons import Cause
 
 
 class TableMemory(AnyMemory, Protocol):
@@ -63,8 +62,8 @@ class Entries(Kind):
     def load(self, machine: Machine, most: int | None = None) -> TableMemory:
         """The memory, none of it read yet."""
 
-    def store(self, machine: Machine, memory: TableMemory, lesson: Lesson) -> Sequence[TouchedBox]:
-        storage.values_store(machine, memory.touched(), lesson)
+    def store(self, machine: Machine, memory: TableMemory, lesson_id: int) -> Sequence[TouchedBox]:
+        storage.values_store(machine, memory.touched(), lesson_id)
         return ()
 
     def fields_learnt(self, machine: Machine, memory: TableMemory) -> dict[str, Any]:
@@ -85,16 +84,16 @@ class Entries(Kind):
     def restore(self, machine: Machine, data: ValuesData) -> None:
         storage.values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
 
-    def taught(
-        self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
-    ) -> tuple[TableMemory, Tally]:
-        """Loaded here, so that no kind can forget how many entries the machine may come to have."""
-        memory = self.load(machine, values_most(machine))
-        return memory, self.teach(memory, match, seats, outcome)
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        for one in ended:  # loaded here, so that no kind can forget how many entries the machine may come to have
+            memory = self.load(machine, values_most(machine))
+            tally = self.teach(memory, one)
+            self.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.match.pk))
+        return ()
 
     @abstractmethod
-    def teach(self, memory: Any, match: Match, seats: Sequence[Seat], outcome: Outcome) -> Tally:
-        """Teach a memory what a match was in which its machine had these seats; how these ended."""
+    def teach(self, memory: Any, ended: Ended) -> Tally:
+        """Teach a memory what a match was in which its machine had seats; how these ended."""
 
     def holds(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"

@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
-from games.players import MACHINE, Choice, Offer, SeatPlayer, Viewer, player_register
-from games.rules.base import Game, Outcome, Side
+from games.players import MACHINE, Choice, Memo, Offer, SeatPlayer, Viewer, player_register
+from games.rules.base import Game, Side
 from games.selectors import seats_read
 from games.states import Insight, MachineBrief, SeatMachine
 from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, unseen
@@ -154,14 +154,14 @@ class MachinePlayer(SeatPlayer):
     def choose(self, seat: Seat, position: Any) -> Choice:
         return lessons.machine_choose(seat=seat, position=position)
 
-    def follow(self, seat: Seat, position: Any, move: Any) -> None:
-        lessons.machine_follow(seat=seat, position=position, move=move)
+    def follow(self, seat: Seat, position: Any, move: Any) -> Any:
+        return lessons.machine_follow(seat=seat, position=position, move=move)
 
-    def remember(self, seat: Seat, choice: Choice) -> None:
-        lessons.choice_store(seat=seat, choice=choice)
+    def remember(self, seat: Seat, memos: Sequence[Memo]) -> None:
+        lessons.memos_store(seat=seat, memos=memos)
 
-    def finish(self, match: Match, outcome: Outcome) -> None:
-        lessons.match_teach(match=match, outcome=outcome, player=self.slug)
+    def finish(self, matches: Sequence[Match]) -> None:
+        lessons.matches_teach(matches=matches, player=self.slug)
 
     def describe(self, seat: Seat) -> SeatMachine | None:
         machine = machine_in(seat)

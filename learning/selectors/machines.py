@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
@@ -17,39 +16,23 @@ from learning.access import is_seen, machines_visible
 from learning.core.machines.box_machine import Result
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
-from learning.models import Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+from learning.models import Draw, Lesson, LessonKind, Machine, TrainingRun
 from learning.storage.locks import machine_held
-
-
-@dataclass(slots=True)
-class Occupant:
-    """What has been read of who sits in a seat; no machine: it has been deleted since."""
-
-    machine: Machine | None
-    is_held: bool = False
-    """Whether nobody can delete it before this transaction ends (``storage.locks``)."""
-    draws: list[Draw] | None = None
-    """What it has drawn in the match, in order of play; ``None``: not read yet."""
+from learning.storage.sitting import Occupant, sitting_read
 
 
 def machine_in(seat: Seat) -> Machine | None:
-    """The machine that sits in a seat, read once for each seat object; ``None`` when it has been deleted since."""
+    """The machine that sits in a seat; ``None`` when it has been deleted since. Read once for all seats of a match."""
     if seat.occupant is None:
-        found = MachineSeat.objects.select_related("machine").filter(seat=seat).first()
-        seat.occupant = Occupant(None if found is None else found.machine)
+        sitting_read([seat, *(one for one in seat.match.sitting or () if one.pk != seat.pk)])
     occupant: Occupant = seat.occupant
     return occupant.machine
 
 
 def draws_of(*seats: Seat) -> list[Draw]:
-    """What the machines in these seats have drawn in the match, in order of play; read once for each seat object."""
-    for seat in seats:
-        machine_in(seat)
-    unread = [seat for seat in seats if seat.occupant.draws is None]
-    found = list(Draw.objects.filter(seat__in=unread).order_by("ply")) if unread else []
-    for seat in unread:
-        seat.occupant.draws = [draw for draw in found if draw.seat_id == seat.pk]
-    return sorted((draw for seat in seats for draw in seat.occupant.draws), key=lambda draw: draw.ply)
+    """What the machines in these seats have drawn in the match, in order of play; read with :func:`machine_in`."""
+    drawn = [draw for seat in seats if machine_in(seat) is not None for draw in seat.occupant.draws]
+    return sorted(drawn, key=lambda draw: draw.ply)
 
 
 def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | None:

@@ -72,7 +72,7 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     }
     if match.is_over:
         sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
-        ledger = _ledger(match, machines)
+        ledger = _learnt_now(seats, draws) or _ledger(match, machines)
         insight["changes"] = _changes_view(match, machines, sides, ledger)
         insight["lessons"] = _lessons_view(match, machines, sides, ledger, insight["changes"])
         lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
@@ -129,6 +129,21 @@ class Entry(NamedTuple):
     position: str | None
     deltas: list[int] | None
     after: list[int] | None
+
+
+def _learnt_now(seats: Sequence[Seat], draws: Sequence[Draw]) -> list[Entry]:
+    """What has just been stored of the match, where nobody need be asked for it: nothing if that may not be all."""
+    learnt = [(machine, seat.occupant.learnt) for seat in seats if (machine := machine_in(seat)) is not None]
+    if any(touched is None for _, touched in learnt) or any(draw.refilled for draw in draws):
+        return []
+    lessons = [Entry(machine.pk, LessonKind.MATCH, None, None, None, None) for machine, _ in learnt]
+    changes = [
+        Entry(machine.pk, LessonKind.MATCH, box.ply, box.position, list(box.deltas), list(box.beads))
+        for machine, touched in learnt
+        for box in touched
+        if any(box.deltas)
+    ]
+    return [*lessons, *sorted(changes, key=lambda entry: entry.ply or 0)]
 
 
 def _ledger(match: Match, machines: Collection[int]) -> list[Entry]:

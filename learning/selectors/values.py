@@ -42,7 +42,7 @@ def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
 def values_insight(match: Match, seats: list[Seat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
-    decisions = list(Decision.objects.filter(seat__in=seats).order_by("ply"))
+    decisions = list(Decision.objects.filter(seat__in=seats, ply__lt=match.n_plies).order_by("ply"))
     if not machines or not (decisions or match.is_over):
         return None
     roles = match.room.game_rules.look.layout.roles

@@ -14,17 +14,17 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from games.models import Match, Seat
-from games.players import Choice
-from games.rules.base import Outcome
+from games.players import Choice, Memo
 from games.selectors import seats_read
 from learning import events
 from learning.core.kernels.random_source import RandomSource
+from learning.kinds.base import Ended
 from learning.kinds.registry import kind_of
-from learning.models import LessonKind, Machine
-from learning.selectors.machines import Occupant, machine_in
+from learning.models import Machine
+from learning.selectors.machines import machine_in
 from learning.services.machines import room_copy
 from learning.states import box_news
-from learning.storage.locks import machine_held_in, machines_locked_in
+from learning.storage.sitting import KEPT, LOCKED, Occupant, sitting_read
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -49,7 +49,7 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -
         seat.takes_over = player
     else:
         seat.player, seat.name = player, machine.name
-    seat.occupant = Occupant(machine, is_held=True, draws=[])
+    seat.occupant = Occupant(machine, [], is_held=True)
 
 
 def seats_store(seats: Sequence[Seat]) -> None:
@@ -68,41 +68,48 @@ def machine_choose(*, seat: Seat, position: Any) -> Choice:
     return Choice(None) if machine is None else kind_of(machine).choose(seat, machine, position, ply_random(seat))
 
 
-def machine_follow(*, seat: Seat, position: Any, move: Any) -> None:
-    """Store a move of a person in the machine's seat as if it had made it."""
+def machine_follow(*, seat: Seat, position: Any, move: Any) -> Any:
+    """The memo of a move of a person in the machine's seat, as if it had made it."""
     machine = _sitting(seat)
-    if machine is None:
-        return
-    memo = kind_of(machine).follow(seat, machine, position, move)
-    if memo is not None:
-        kind_of(machine).remember(seat, machine, memo)
+    return None if machine is None else kind_of(machine).follow(seat, machine, position, move)
 
 
-def choice_store(*, seat: Seat, choice: Choice) -> None:
-    """Store how the machine in this seat came to its choice."""
+def memos_store(*, seat: Seat, memos: Sequence[Memo]) -> None:
+    """Store how the machine in this seat came to its moves."""
     machine = machine_in(seat)
-    if machine is not None and choice.memo is not None:
-        kind_of(machine).remember(seat, machine, choice.memo)
+    if machine is not None:
+        kind_of(machine).remember(seat, machine, memos)
 
 
-def match_teach(*, match: Match, outcome: Outcome, player: str) -> None:
-    """Let every machine of a player learn from a match that is over, once: in order of their ids, all locked before."""
-    sitting = machines_locked_in(match)
-    for seat in seats_read(match):  # what was read of who sits there is older than this
-        seat.occupant = Occupant(sitting.get(seat.pk), draws=None if seat.occupant is None else seat.occupant.draws)
-    for machine in {machine.pk: machine for machine in sitting.values()}.values():
-        kind = kind_of(machine)
-        if not machine.learns or kind.player != player:
-            continue
-        own = [seat for seat in seats_read(match) if sitting.get(seat.pk) is machine]
-        memory, tally = kind.taught(match, machine, own, outcome)
-        touched = kind.lesson_give(machine, memory, LessonKind.MATCH, tally, match=match)
+def matches_teach(*, matches: Sequence[Match], player: str) -> None:
+    """Let every machine of a player learn from matches that are over, once: in order of their ids, all locked before.
+
+    Of several matches a machine learns in their order, as if they had ended one after the other.
+    """
+    sitting_read([seat for match in matches for seat in seats_read(match) if seat.automaton], LOCKED)
+    lessons: dict[int, list[Ended]] = {}
+    machines: dict[int, Machine] = {}
+    for match in matches:
+        for seat in seats_read(match):
+            machine = machine_in(seat) if seat.automaton == player else None
+            if machine is None or not machine.learns:
+                continue
+            machines[machine.pk] = machine
+            own = lessons.setdefault(machine.pk, [])
+            if own and own[-1].match is match:  # it has met itself
+                own[-1].seats.append(seat)
+            else:
+                own.append(Ended(match, match.outcome, [seat]))
+    for pk, machine in sorted(machines.items()):
+        before = machine.n_lessons
+        touched = kind_of(machine).learn(machine, lessons[pk])
+        numbers = list(range(before + 1, machine.n_lessons + 1))
         told = box_news(touched, machine.n_lessons)
-        transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
+        transaction.on_commit(partial(events.boxes_changed, machine, told, numbers))
 
 
 def _sitting(seat: Seat) -> Machine | None:
     """The machine in this seat, which nobody deletes before its move is stored; ``None`` if it is gone."""
     if seat.occupant is None or not seat.occupant.is_held:
-        seat.occupant = Occupant(machine_held_in(seat), is_held=True)
+        sitting_read([one for one in seats_read(seat.match) if one.automaton], KEPT)
     return machine_in(seat)

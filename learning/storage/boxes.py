@@ -5,8 +5,9 @@ Every function that writes must be called inside a transaction that holds the ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from django.db import connection
 from django.db.models import F, QuerySet
@@ -16,11 +17,11 @@ from learning.core.machines.rule import OpenBoxes
 from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import Fetch, OpenMemory
 from learning.core.training.tables import BoxTable, boxes_compile
-from learning.models import AnyBox, Box, Lesson, Machine
+from learning.models import AnyBox, Box, Machine
 from learning.storage.locks import machine_lock, machines_locked
 
-NULL = r"\N"
-"""Nothing, as ``COPY`` reads it."""
+BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
+"""Beads and visits by position."""
 
 FETCHED_AT_ONCE = 50_000
 """Of a game too large for a table, up to so many boxes are read at once; beyond it each is when it is met."""
@@ -58,17 +59,23 @@ def _rows(machine: Machine) -> QuerySet[AnyBox, tuple[str, list[int], list[int]]
     return machine.boxes.values_list("position", "beads", "visits")
 
 
-def _box_fetch(machine: Machine, key: str) -> tuple[list[int], list[int]] | None:
-    return machine.boxes.filter(position=key).values_list("beads", "visits").first()
+def _box_fetch(machine: Machine, key: str) -> tuple[Sequence[int], Sequence[int]] | None:
+    return boxes_fetch(machine, [key]).get(key)
 
 
-def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> AnyBox:
-    """The machine's box of a position as it stands, or a new one with these beads; under the machine's lock."""
-    box = machine.boxes.filter(position=key).first()
-    if box is not None:
-        return box
+def boxes_fetch(machine: Machine, positions: Collection[str]) -> BoxRows:
+    """Those of the machine's boxes of these positions that there are, as they stand; it stands at every move."""
+    table = "learning_box" if machine.shares_id is None else "learning_heldbox"
+    fetch = f"SELECT position, beads, visits FROM {table} WHERE machine_id = %s AND position = ANY(%s)"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(fetch, [machine.pk, list(positions)])
+        return {position: (beads, visits) for position, beads, visits in cursor.fetchall()}
+
+
+def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> BoxRows:
+    """Open a machine's box of a position that has none yet, with these beads; under the machine's lock."""
     position = machine.game_rules.decode(key)
-    return Box.objects.create(
+    box = Box.objects.create(
         machine=machine,
         position=key,
         ply=machine.game_rules.ply(position),
@@ -77,6 +84,7 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
         beads=beads,
         visits=[0] * len(beads),
     )
+    return {key: (box.beads, box.visits)}
 
 
 def boxes_share(original: Machine) -> dict[str, int]:
@@ -174,51 +182,74 @@ def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Se
             copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(visits)))
 
 
-def boxes_store(machine: Machine, touched: Sequence[TouchedBox], lesson: Lesson) -> None:
-    """Store the boxes that were touched, and the lesson's change of each: in their order, for one may change twice."""
-    if not touched:
-        return
-    ids = _boxes_write(machine, list({box.position: box for box in touched}.values()))
-    changed = [box for box in touched if any(box.deltas)]  # visits alone leave no entry
-    if not changed:
-        return
-    columns = zip(changed, _column(box.deltas for box in changed), _column(box.beads for box in changed), strict=True)
-    rows = (
-        f"{lesson.pk}\t{ids[box.position]}\t{NULL if box.ply is None else box.ply}\t{deltas}\t{after}\n"
-        for box, deltas, after in columns
+STORE_BOXES = """
+    WITH box AS (
+        UPDATE learning_box AS box SET beads = row.beads::int[], visits = row.visits::bigint[]
+        FROM unnest(string_to_array(%(positions)s, chr(10)), string_to_array(%(beads)s, chr(10)),
+            string_to_array(%(visits)s, chr(10))) AS row (position, beads, visits)
+        WHERE box.machine_id = %(machine)s AND box.position = row.position RETURNING box.position, box.id
+    ), change AS (
+        INSERT INTO learning_change (lesson_id, box_id, ply, deltas, after)
+        SELECT lesson_id, box.id, ply, deltas::int[], after::int[]
+        FROM unnest(%(lessons)s::bigint[], string_to_array(%(changed)s, chr(10)), %(plies)s::int[],
+            string_to_array(%(deltas)s, chr(10)), string_to_array(%(after)s, chr(10)))
+            WITH ORDINALITY AS row (lesson_id, position, ply, deltas, after, place)
+        JOIN box USING (position) WHERE (SELECT count(*) FROM box) = %(boxes)s ORDER BY place
     )
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY learning_change (lesson_id, box_id, ply, deltas, after) FROM STDIN") as copy,
-    ):
-        copy.write("".join(rows))
+    SELECT position FROM box"""
+"""Arrays of arrays do not unnest into arrays, and 10,000 texts take long to quote: each column travels as one text."""
 
 
-def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int]:
-    """Update the rows of these boxes, and insert those that have none; the row's id by position.
+def boxes_store(machine: Machine, learnt: Mapping[int, Sequence[TouchedBox]]) -> None:
+    """Store the boxes that lessons have touched, and each lesson's changes: in their order, for one may change twice.
 
-    Arrays of arrays do not unnest into arrays, and 10,000 texts take long to quote, so each column travels as one text.
+    Args:
+        machine: whose boxes they are; a box of a position that has no row yet gets one.
+        learnt: what was touched, by the lesson's id.
     """
+    last = {box.position: box for touched in learnt.values() for box in touched}
+    if not last:
+        return
+    # Visits alone leave no entry.
+    changes = [(lesson, box) for lesson, touched in learnt.items() for box in touched if any(box.deltas)]
+    stored = _boxes_update(machine, last.values(), changes)
+    if missing := [box for box in last.values() if box.position not in stored]:
+        _boxes_insert(machine, missing)
+        _boxes_update(machine, last.values(), changes)
+
+
+def _boxes_update(
+    machine: Machine, boxes: Collection[TouchedBox], changes: Sequence[tuple[int, TouchedBox]]
+) -> set[str]:
+    """Store those of the boxes that have a row, and if all have one also the changes, by lesson; their positions."""
+    changed = [box for _, box in changes]
+    values: dict[str, Any] = {
+        "machine": machine.pk,
+        "positions": "\n".join(box.position for box in boxes),
+        "beads": "\n".join(_column(box.beads for box in boxes)),
+        "visits": "\n".join(_column(box.visits for box in boxes)),
+        "boxes": len(boxes),
+        "lessons": [lesson for lesson, _ in changes],
+        "changed": "\n".join(box.position for box in changed),
+        "plies": [box.ply for box in changed],
+        "deltas": "\n".join(_column(box.deltas for box in changed)),
+        "after": "\n".join(_column(box.beads for box in changed)),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE learning_box AS box SET beads = row.beads::int[], visits = row.visits::bigint[]"
-            " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
-            " AS row (position, beads, visits)"
-            " WHERE box.machine_id = %s AND box.position = row.position RETURNING box.position, box.id",
-            [
-                "\n".join(box.position for box in boxes),
-                "\n".join(_column(box.beads for box in boxes)),
-                "\n".join(_column(box.visits for box in boxes)),
-                machine.pk,
-            ],
-        )
-        ids: dict[str, int] = dict(cursor.fetchall())
-    missing = [box for box in boxes if box.position not in ids]
-    return ids | _boxes_insert(machine, missing) if missing else ids
+        cursor.execute(STORE_BOXES, values)
+        return {position for (position,) in cursor.fetchall()}
 
 
-def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, int]:
-    """Insert the rows of these boxes, which have none; the row's id by position."""
+def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
+    """Update the rows of these boxes, and insert those that have none."""
+    stored = _boxes_update(machine, boxes, [])
+    _boxes_insert(machine, [box for box in boxes if box.position not in stored])
+
+
+def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
+    """Insert the rows of these boxes, which have none."""
+    if not boxes:
+        return
     cabinet = machine.cabinet
     positions = [cabinet.game.decode(box.position) for box in boxes]
     columns = [
@@ -235,10 +266,9 @@ def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> dict[str, in
             " SELECT %s, position, ply::int, move_number::int, start::int[], beads::int[], visits::bigint[]"
             " FROM unnest(string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)),"
             " string_to_array(%s, chr(10)), string_to_array(%s, chr(10)), string_to_array(%s, chr(10)))"
-            " AS row (position, ply, move_number, start, beads, visits) RETURNING position, id",
+            " AS row (position, ply, move_number, start, beads, visits)",
             [machine.pk, *map("\n".join, columns)],
         )
-        return dict(cursor.fetchall())
 
 
 def _column(arrays: Iterable[Sequence[int]]) -> list[str]:

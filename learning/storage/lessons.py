@@ -2,41 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from django.db import connection
+from django.utils import timezone
 
-from learning.models import Lesson, LessonKind, Machine
+from learning.core.training.episodes import Tally
+from learning.models import LessonKind, Machine
 
 TOTALS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
 """What a lesson changes about its machine."""
-ENTRY = ("machine_id", "number", "kind", "match_id", "run_id", "created_at")
-STORE_LESSON = """
+STORE_LESSONS = f"""
     WITH taught AS (
-        UPDATE learning_machine SET n_lessons = %(n_lessons)s, n_games = %(n_games)s, n_wins = %(n_wins)s,
-            n_draws = %(n_draws)s, n_losses = %(n_losses)s, n_removed = %(n_removed)s, epsilon = %(epsilon)s,
-            n_values = %(n_values)s
-        WHERE id = %(machine_id)s
+        UPDATE learning_machine SET {", ".join(f"{name} = %({name})s" for name in TOTALS)} WHERE id = %(id)s
     )
-    INSERT INTO learning_lesson (machine_id, number, kind, match_id, run_id, created_at, n_wins, n_draws, n_losses)
-    VALUES (%(machine_id)s, %(number)s, %(kind)s, %(match_id)s, %(run_id)s, %(created_at)s,
-        %(wins)s, %(draws)s, %(losses)s)
-    RETURNING id"""
+    INSERT INTO learning_lesson (machine_id, kind, created_at, number, match_id, run_id, n_wins, n_draws, n_losses)
+    SELECT %(id)s, %(kind)s, %(now)s, *
+    FROM unnest(%(numbers)s::bigint[], %(matches)s::bigint[], %(runs)s::bigint[],
+        %(wins)s::bigint[], %(draws)s::bigint[], %(losses)s::bigint[])
+    RETURNING id"""  # noqa: S608 - names of ours
 
 
-def lesson_open(machine: Machine, kind: LessonKind, *, tally: tuple[int, int, int] = (0, 0, 0), **cause: Any) -> Lesson:
-    """Write the machine's next lesson and add its games to the machine's totals (saved here)."""
-    wins, draws, losses = tally
-    machine.n_lessons += 1
-    machine.n_games += wins + draws + losses
-    machine.n_wins += wins
-    machine.n_draws += draws
-    machine.n_losses += losses
-    lesson = Lesson(
-        machine=machine, number=machine.n_lessons, kind=kind, n_wins=wins, n_draws=draws, n_losses=losses, **cause
-    )
-    values = {name: getattr(machine, name) for name in TOTALS} | {name: getattr(lesson, name) for name in ENTRY}
+class Cause(NamedTuple):
+    """What stands in the ledger beside the changes: the games that taught, and the match or the run."""
+
+    tally: Tally = Tally()
+    match_id: int | None = None
+    run_id: int | None = None
+
+
+def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) -> list[int]:
+    """Write the machine's next lessons, in this order, and add their games to its totals (saved here); their ids."""
+    first = machine.n_lessons + 1
+    machine.n_lessons += len(causes)
+    wins, draws, losses = ([getattr(cause.tally, name) for cause in causes] for name in ("wins", "draws", "losses"))
+    machine.n_games += sum(wins) + sum(draws) + sum(losses)
+    machine.n_wins += sum(wins)
+    machine.n_draws += sum(draws)
+    machine.n_losses += sum(losses)
+    values: dict[str, Any] = {name: getattr(machine, name) for name in TOTALS} | {
+        "id": machine.pk,
+        "kind": kind,
+        "now": timezone.now(),
+        "numbers": list(range(first, first + len(causes))),
+        "matches": [cause.match_id for cause in causes],
+        "runs": [cause.run_id for cause in causes],
+        "wins": wins,
+        "draws": draws,
+        "losses": losses,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(STORE_LESSON, values | {"wins": wins, "draws": draws, "losses": losses})
-        (lesson.pk,) = cursor.fetchone()
-    return lesson
+        cursor.execute(STORE_LESSONS, values)
+        return [pk for (pk,) in cursor.fetchall()]

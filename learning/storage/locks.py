@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from games.models import Match, Seat
 from learning.exceptions import MachineNotFoundError
-from learning.models import Machine, MachineSeat
+from learning.models import Machine
 
 
 def machine_lock(*ids: int) -> list[Machine]:
@@ -31,26 +30,6 @@ def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
     """
     machines = Machine.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids).order_by("pk")
     return {machine.pk: machine for machine in machines}
-
-
-def machines_locked_in(match: Match) -> dict[int, Machine]:
-    """The machines that sit in a match, locked as by :func:`machines_locked`; by seat, one object for each machine."""
-    sitting = MachineSeat.objects.select_for_update(of=("machine",), no_key=True).select_related("machine")
-    machines: dict[int, Machine] = {}
-    return {
-        one.seat_id: machines.setdefault(one.machine_id, one.machine)
-        for one in sitting.filter(seat__match=match).order_by("machine_id")
-    }
-
-
-def machine_held_in(seat: Seat) -> Machine | None:
-    """The machine that sits in a seat, kept as by :func:`machine_hold`; ``None`` when it has been deleted."""
-    found = Machine.objects.raw(
-        "SELECT machine.* FROM learning_machine AS machine JOIN learning_machineseat AS sits"
-        " ON sits.machine_id = machine.id WHERE sits.seat_id = %s FOR KEY SHARE OF machine",
-        [seat.pk],
-    )
-    return next(iter(found), None)
 
 
 def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:

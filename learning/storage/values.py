@@ -73,8 +73,8 @@ def values_learner(machine: Machine, most: int | None = None) -> QLearner:
     return QLearner(game, rule, Values(values_fetch(machine), room), machine.epsilon, learns=machine.learns)
 
 
-def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson: Lesson) -> None:
-    """Store the entries that were touched, and the lesson's change of each, in the order in which they were learnt.
+def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: int) -> None:
+    """Store the entries that were touched, and a lesson's change of each, in the order in which they were learnt.
 
     An entry met twice has two changes.
     """
@@ -83,7 +83,7 @@ def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson: Less
     for one in touched:
         visits[one.key] += one.visits
     ids = _values_write(machine, [TouchedValue(key, 0.0, last[key], visits[key]) for key in sorted(last)])
-    _changes_write(lesson, ((ids[one.key], one.ply, one.before, one.after) for one in touched))
+    _changes_write(lesson_id, ((ids[one.key], one.ply, one.before, one.after) for one in touched))
 
 
 def values_copy(original: Machine, copy: Machine) -> None:
@@ -118,14 +118,14 @@ def values_forget(machine: Machine) -> None:
         cursor.execute("DELETE FROM learning_value WHERE machine_id = %s", [machine.pk])
 
 
-def _changes_write(lesson: Lesson, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
+def _changes_write(lesson_id: int, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
     """Write a lesson's changes to the ledger: (the entry's id, ply, before, after), in the order of the chain."""
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
     ):
         for entry_id, ply, before, after in changes:
-            copy.write_row((lesson.pk, entry_id, ply, before, after))
+            copy.write_row((lesson_id, entry_id, ply, before, after))
 
 
 def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str, int]:

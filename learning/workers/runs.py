@@ -28,6 +28,7 @@ from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
 from learning.states import BoxNews, box_news
+from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -288,7 +289,7 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
 
 
 def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, news: News) -> None:
-    touched = kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, tally, run=run)
+    touched = kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
     transaction.on_commit(lambda: news.add(machine, touched))
 
 

@@ -160,7 +160,7 @@ def storing_boxes() -> Iterator[Figure]:
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
     from learning.storage.boxes import boxes_load, boxes_store, table_of
-    from learning.storage.lessons import lesson_open
+    from learning.storage.lessons import Cause, lessons_open
     from learning.storage.locks import machine_lock
     from tests.learning.core.race import Race
 
@@ -182,9 +182,9 @@ def storing_boxes() -> Iterator[Figure]:
             begin = time.perf_counter()
             with transaction.atomic():
                 (machine,) = machine_lock(machine.pk)
-                lesson = lesson_open(machine, LessonKind.TRAINING, run=run)
+                (lesson,) = lessons_open(machine, LessonKind.TRAINING, [Cause(run_id=run.pk)])
                 touched = memory.touched()
-            boxes_store(machine, touched, lesson)
+            boxes_store(machine, {lesson: touched})
             assert len(touched) == n_boxes
             stored.append(time.perf_counter() - begin)
     for what, seconds in (("storing", stored), ("laying out", laid_out[1:]), ("loading", loaded)):

@@ -197,9 +197,9 @@ def test_a_state_takes_the_same_number_of_queries_whatever_was_played(django_ass
     state = factories.play_out(long.room.code, guest())
     assert state["ply"] > 4
     state = play(short, guest(), "5")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         room_view(short.room)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         room_view(long.room)  # finished: the ledger, too
 
 

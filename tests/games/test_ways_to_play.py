@@ -375,9 +375,9 @@ class TestExhibition:
         short, long = (exhibition(machine(Side.FIRST), machine(Side.SECOND)) for _ in range(2))
         steps(short, 2)
         to_the_end(long)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(4):
             room_view(short.room)
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(5):
             room_view(long.room)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from django.db.models import QuerySet
 
 from games.models import Match, Seat
 from games.players import Choice
-from games.rules.base import Game, Outcome, Side
+from games.rules.base import Game, Side
 from games.states import Insight
 from learning import events
 from learning.core.exchange.document import MachineData
@@ -25,15 +26,14 @@ from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.core.machines.rule import BoxRule, OpenBoxes, RuleError
 from learning.core.printing.sheets import PrintOptions
 from learning.core.training.contest import ContestPlayer, FrozenBoxes
-from learning.core.training.episodes import Tally
 from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import OpenMemory
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRefusedError
-from learning.kinds.base import FIRST_CHUNK_GAMES, Kind, Page
+from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Kind, Page
 from learning.kinds.boxes import files, live, page
 from learning.kinds.boxes.words import GROUPS, WORDS, sentences
-from learning.models import Lesson, LessonKind, Machine, TournamentEntry
+from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.matches import match_insight
 from learning.selectors.strength import (
     CURVE_AGAINST,
@@ -45,6 +45,8 @@ from learning.selectors.strength import (
 )
 from learning.states import box_news
 from learning.storage import boxes as storage
+from learning.storage.lessons import Cause, lessons_open
+from learning.storage.sitting import draws_store
 
 
 class BoxKind(Kind):
@@ -100,9 +102,9 @@ class BoxKind(Kind):
     def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
         return storage.boxes_load(machine)
 
-    def store(self, machine: Machine, memory: Memory | OpenMemory, lesson: Lesson) -> Sequence[TouchedBox]:
+    def store(self, machine: Machine, memory: Memory | OpenMemory, lesson_id: int) -> Sequence[TouchedBox]:
         touched = memory.touched()
-        storage.boxes_store(machine, touched, lesson)
+        storage.boxes_store(machine, {lesson_id: touched})
         return touched
 
     def fields_learnt(self, machine: Machine, memory: Memory | OpenMemory) -> dict[str, Any]:
@@ -167,26 +169,31 @@ class BoxKind(Kind):
 
     def _refill(self, seat: Seat) -> live.Refill:
         def refill(machine: Machine, memory: OpenMemory) -> None:
-            touched = self.lesson_give(machine, memory, LessonKind.REFILL, match=seat.match)
+            touched = self.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=seat.match.pk))
             told = box_news(touched, machine.n_lessons)
             transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
 
         return refill
 
-    def remember(self, seat: Seat, machine: Machine, memo: BeadDraw) -> None:
-        live.remember(seat, machine, memo)
-        if memo.slot is not None:
-            drawn = {"position": memo.box, "slot": memo.slot}
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> None:
+        draws_store(seat, machine, memos)
+        _, last = memos[-1]
+        if last.slot is not None:
+            drawn = {"position": last.box, "slot": last.slot}
             transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
 
-    def taught(
-        self, match: Match, machine: Machine, seats: Sequence[Seat], outcome: Outcome
-    ) -> tuple[OpenMemory, Tally]:
-        (seat,) = seats
-        memory, result = live.taught(machine, seat, outcome)
-        tally = Tally()
-        tally.add(result)
-        return memory, tally
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        """All of them together: what they have opened is read once, and every lesson stored in two statements."""
+        taught = live.taught(machine, ended)
+        machine.n_removed = taught[-1].n_removed
+        causes = [Cause(one.tally, match_id=of.match.pk) for one, of in zip(taught, ended, strict=True)]
+        lessons = lessons_open(machine, LessonKind.MATCH, causes)
+        touched = [one.touched for one in taught]
+        storage.boxes_store(machine, dict(zip(lessons, touched, strict=True)))
+        for one, of in zip(taught, ended, strict=True):
+            for seat in of.seats:
+                seat.occupant.learnt = one.touched
+        return list(chain.from_iterable(touched))
 
     def mind(self, machine: Machine, position: Any) -> BoxMachine:
         return live.mind(machine, position)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from games.models import Seat
 from games.players import Choice
 from games.rules.base import Outcome
-from games.selectors import RESIGNATION
+from games.selectors import RESIGNATION, seats_read
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
+from learning.core.training.episodes import Tally
+from learning.core.training.memory import TouchedBox
 from learning.core.training.open_memory import OpenMemory
-from learning.models import AnyBox, Draw, Machine
-from learning.selectors.machines import draws_of
-from learning.storage.boxes import box_open
-from learning.storage.locks import machines_locked_in
+from learning.kinds.base import Ended
+from learning.models import Machine
+from learning.selectors.machines import draws_of, machine_in
+from learning.storage.boxes import BoxRows, box_open, boxes_fetch
+from learning.storage.sitting import LOCKED, sitting_read
 
 Refill = Callable[[Machine, OpenMemory], None]
 """Stores what a refill did, under the machine's lock."""
@@ -27,9 +30,9 @@ def choose(seat: Seat, machine: Machine, position: Any, rng: RandomSource, refil
     opened = _open(seat, machine, position)
     if opened is None:  # deleted in the middle of the match: there is nobody left to move
         return Choice(None)
-    machine, player, box = opened
+    machine, player, boxes = opened
     move, draw = player.choose(position, rng)
-    return Choice(move, memo=_drawn(seat, machine, box, draw, refill))
+    return Choice(move, memo=_drawn(seat, machine, boxes, draw, refill))
 
 
 def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refill) -> BeadDraw | None:
@@ -37,39 +40,48 @@ def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refil
     opened = _open(seat, machine, position)
     if opened is None:
         return None
-    machine, player, box = opened
-    return _drawn(seat, machine, box, player.follow(position, move), refill)
+    machine, player, boxes = opened
+    return _drawn(seat, machine, boxes, player.follow(position, move), refill)
 
 
-def remember(seat: Seat, machine: Machine, draw: BeadDraw) -> None:
-    """Store the draw."""
-    drawn = Draw.objects.create(
-        machine=machine,
-        seat=seat,
-        ply=seat.match.n_plies,
-        position=draw.box,
-        slot=draw.slot,
-        beads=list(draw.beads),
-        refilled=draw.refilled,
-    )
-    if seat.occupant is not None and seat.occupant.draws is not None:
-        seat.occupant.draws.append(drawn)
+class Taught(NamedTuple):
+    """What a match taught: changes of boxes in order of play, the slots removed by then, how the match ended."""
+
+    touched: list[TouchedBox]
+    n_removed: int
+    tally: Tally
 
 
-def taught(machine: Machine, seat: Seat, outcome: Outcome) -> tuple[OpenMemory, Result]:
+def taught(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
+    """What matches teach a machine, each from where the one before left it. Nothing is stored."""
+    seats = [seat for one in ended for seat in one.seats]
+    boxes = boxes_fetch(machine, {draw.position for draw in draws_of(*seats)})
+    lessons: list[Taught] = []
+    for one in ended:
+        (seat,) = one.seats  # it plays one side
+        memory, result = _teach(machine, seat, one.outcome, boxes, lessons[-1].n_removed if lessons else None)
+        tally = Tally()
+        tally.add(result)
+        touched = memory.touched()
+        boxes |= {box.position: (box.beads, box.visits) for box in touched}
+        lessons.append(Taught(touched, memory.n_removed, tally))
+    return lessons
+
+
+def _teach(
+    machine: Machine, seat: Seat, outcome: Outcome, boxes: BoxRows, n_removed: int | None
+) -> tuple[OpenMemory, Result]:
     """The boxes that a machine opened in its seat, after it has learnt from how the match ended for it."""
-    drawn = draws_of(seat)
-    opened = machine.boxes.filter(position__in={draw.position for draw in drawn})
-    boxes = {key: (beads, visits) for key, beads, visits in opened.values_list("position", "beads", "visits")}
     # A machine that opens its boxes when it meets them may have been reset since: then they are gone.
-    drawn = [draw for draw in drawn if draw.position in boxes]
+    drawn = [draw for draw in draws_of(seat) if draw.position in boxes]
     led = [draw for draw in drawn if draw.slot is not None]
     result = Result.of(outcome, machine.cabinet.side)
     rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
     if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
         # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
         rule, resigned = replace(rule, punish_previous_on_resign=False), True
-    memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, machine.n_removed)
+    removed = machine.n_removed if n_removed is None else n_removed
+    memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, removed)
     draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in led]
     memory.teach(draws, result, resigned=resigned)
     return memory, result
@@ -82,31 +94,31 @@ def mind(machine: Machine, position: Any) -> BoxMachine:
     )
     if asked.cabinet.has_box(position):
         key = machine.game_rules.encode(asked.cabinet.box_position(position))
-        beads = machine.boxes.filter(position=key).values_list("beads", flat=True).first()
-        if beads is not None:
-            asked.boxes[key] = list(beads)
+        box = boxes_fetch(machine, [key]).get(key)
+        if box is not None:
+            asked.boxes[key] = list(box[0])
     return asked
 
 
-def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, AnyBox | None] | None:
-    """The machine, ready to look at the position, and the box that it opens there (``None``: none).
+def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, BoxRows] | None:
+    """The machine, ready to look at the position, and the box that it opens there, if it opens one.
 
     ``None`` if the machine is gone.
     """
     player = BoxMachine(machine.game_rules, machine.cabinet.side, machine.box_rule, learns=machine.learns)
     if not player.cabinet.has_box(position):
-        return machine, player, None
+        return machine, player, {}
     key = machine.game_rules.encode(player.cabinet.box_position(position))
-    box = machine.boxes.filter(position=key).first()
-    if box is None or (machine.learns and not any(box.beads)):
+    boxes = boxes_fetch(machine, [key])
+    if not boxes or (machine.learns and not any(boxes[key][0])):
         locked = _locked(seat)
         if locked is None:
             return None
         machine = locked
         player.learns = machine.learns
-        box = box_open(machine, player.cabinet, key, list(player.open_box(position)))
-    player.boxes[key] = list(box.beads)
-    return machine, player, box
+        boxes = boxes_fetch(machine, [key]) or box_open(machine, player.cabinet, key, list(player.open_box(position)))
+    player.boxes[key] = list(boxes[key][0])
+    return machine, player, boxes
 
 
 def _locked(seat: Seat) -> Machine | None:
@@ -115,13 +127,14 @@ def _locked(seat: Seat) -> Machine | None:
     The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
     they would not be in ascending order, and two matches could wait for each other.
     """
-    return machines_locked_in(seat.match).get(seat.pk)
+    seat.match.is_touched = True
+    sitting_read([one for one in seats_read(seat.match) if one.automaton], LOCKED)
+    return machine_in(seat)
 
 
-def _drawn(seat: Seat, machine: Machine, box: AnyBox | None, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
+def _drawn(seat: Seat, machine: Machine, boxes: BoxRows, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
     """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
-    if draw is not None and box is not None and draw.refilled and machine.learns:
-        boxes = {box.position: (box.beads, box.visits)}
+    if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )

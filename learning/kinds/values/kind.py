@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from games.models import Match, Seat
-from games.players import Choice
-from games.rules.base import Game, Outcome, Side
+from games.players import Choice, Memo
+from games.rules.base import Game, Side
 from games.states import Insight
 from learning.core.engines.registry import engine_of
 from learning.core.exchange import native
@@ -21,7 +21,7 @@ from learning.core.training.contest import ContestPlayer
 from learning.core.training.episodes import Tally
 from learning.core.training.q_contest import FrozenValues
 from learning.core.training.q_episodes import QMemory
-from learning.kinds.base import Page
+from learning.kinds.base import Ended, Page
 from learning.kinds.entries import Entries
 from learning.kinds.values import live
 from learning.kinds.values.words import GROUPS, WORDS, sentences
@@ -80,11 +80,11 @@ class ValueKind(Entries):
     def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Chosen:
         return storage.values_learner(machine).follow(position, move)
 
-    def remember(self, seat: Seat, machine: Machine, memo: Chosen) -> None:
-        live.remember(seat, machine, memo)
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
+        live.remember(seat, machine, memos)
 
-    def teach(self, memory: QMemory, match: Match, seats: Sequence[Seat], outcome: Outcome) -> Tally:
-        return live.teach(match, memory, seats, outcome)
+    def teach(self, memory: QMemory, ended: Ended) -> Tally:
+        return live.teach(memory, ended)
 
     def mind(self, machine: Machine, position: Any) -> QLearner:
         return storage.values_learner(machine)

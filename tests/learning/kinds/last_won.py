@@ -6,7 +6,6 @@ before it or has lost since; it plays either side of any game that can be listed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -204,24 +203,24 @@ class LastWonKind(Entries):
     def follow(self, seat, machine, position, move):
         return self.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
 
-    def remember(self, seat, machine, memo):
-        memory, position, index = memo
-        keys = memory.keys(position)
-        Decision.objects.create(
-            machine=machine,
-            seat=seat,
-            ply=seat.match.n_plies,
-            key=keys[index],
-            chosen=index,
-            values=[memory.values[key] for key in keys],
-            explored=False,
-            epsilon=0.0,
-        )
+    def remember(self, seat, machine, memos):
+        for ply, (memory, position, index) in memos:
+            keys = memory.keys(position)
+            Decision.objects.create(
+                machine=machine,
+                seat=seat,
+                ply=ply,
+                key=keys[index],
+                chosen=index,
+                values=[memory.values[key] for key in keys],
+                explored=False,
+                epsilon=0.0,
+            )
 
-    def teach(self, memory, match, seats: Sequence[Any], outcome):
+    def teach(self, memory, ended):
         tally = Tally()
-        for seat in seats:
-            result = Result.of(outcome, Side(seat.side))
+        for seat in ended.seats:
+            result = Result.of(ended.outcome, Side(seat.side))
             decisions = Decision.objects.filter(seat=seat).order_by("ply")
             boards = {one.ply: one.key.partition("#")[2] for one in decisions}
             memory.teach([(one.ply, memory.game.decode(boards[one.ply]), one.chosen) for one in decisions], result)

@@ -24,6 +24,7 @@ from learning.core.machines.box_machine import BeadDraw
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import OpenBoxes
 from learning.exceptions import MachineNotFoundError
+from learning.kinds.base import Ended
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
@@ -31,6 +32,7 @@ from learning.selectors.boxes import box_gallery, boxes_at, ledger_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_own
+from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from tests.factories import NC, guest, machine, play, play_out, room, trained, user
 from tests.threads import at_once
@@ -120,7 +122,7 @@ class Matches:
                 else:
                     choice = kind.choose(seat, learner, position, rng)
                     if choice.memo is not None:
-                        kind.remember(seat, learner, choice.memo)
+                        kind.remember(seat, learner, [(match.n_plies, choice.memo)])
                         drawn.append(choice.memo)
                     if choice.move is None:
                         outcome = Outcome(Side(learner.side).other, "empty_box")
@@ -129,8 +131,7 @@ class Matches:
                 position = game.apply(position, move)
                 match.n_plies += 1
             (learner,) = machine_lock(learner.pk)
-            memory, tally = kind.taught(match, learner, [seat], outcome)
-            kind.lesson_give(learner, memory, LessonKind.MATCH, tally, match=match)
+            kind.learn(learner, [Ended(match, outcome, [seat])])
         return drawn
 
 
@@ -292,7 +293,7 @@ def test_a_copy_waits_for_nobody_who_teaches_the_original() -> None:
         memory.beads += 1
         memory.n_removed += 1
         run = training_run_start(machine=original.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        kind_of(taught).lesson_give(taught, memory, LessonKind.TRAINING, run=run)
+        kind_of(taught).lesson_give(taught, memory, LessonKind.TRAINING, Cause(run_id=run.pk))
         assert at_once(lambda: room("machine", machine=original.slug, fresh=True) and None) == []
     copy = Machine.objects.exclude(shares=None).get()
     assert [row[4] for row in held(copy)[0]] == [row[4] for row in before]

@@ -15,7 +15,7 @@ from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_load, boxes_store, table_of
-from learning.storage.lessons import lesson_open
+from learning.storage.lessons import Cause, lessons_open
 from learning.storage.locks import machine_lock
 from tests.factories import machine, trained
 from tests.learning.core.race import Race
@@ -38,7 +38,8 @@ def taught(learner: Machine, beads: int) -> list[TouchedBox]:
     with transaction.atomic():
         (learner,) = machine_lock(learner.pk)
         touched = memory.touched()
-        boxes_store(learner, touched, lesson_open(learner, LessonKind.TRAINING, run=run))
+        (lesson,) = lessons_open(learner, LessonKind.TRAINING, [Cause(run_id=run.pk)])
+        boxes_store(learner, {lesson: touched})
     return touched
 
 

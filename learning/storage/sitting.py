@@ -1,0 +1,79 @@
+"""Who sits in the seats of a match, and what they drew there: it stands at every move of a machine, so it is plain SQL.
+
+What is read stays with the seat object; :func:`draws_store` brings it up to what is stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import DEFAULT_DB_ALIAS, connection
+
+from games.models import Seat
+from learning.core.machines.box_machine import BeadDraw
+from learning.core.training.memory import TouchedBox
+from learning.models import Draw, Machine
+
+KEPT = "FOR KEY SHARE OF machine"
+"""Nobody deletes or resets the machines before this transaction ends: what is stored refers to them."""
+LOCKED = "FOR NO KEY UPDATE OF machine"
+"""Nobody else teaches them either. They are locked in ascending order of id, as ``storage.locks`` does."""
+
+
+@dataclass(slots=True)
+class Occupant:
+    """What has been read of who sits in a seat; no machine: it has been deleted since."""
+
+    machine: Machine | None
+    draws: list[Draw]
+    """What it has drawn in the match, in order of play."""
+    is_held: bool = False
+    """Whether nobody can delete it before this transaction ends."""
+    learnt: Sequence[TouchedBox] | None = None
+    """What the match has just changed in its boxes, in order of play; ``None``: the ledger knows."""
+
+
+FIELDS = [field.attname for field in Machine._meta.concrete_fields]
+DRAWN = ["id", "machine_id", "seat_id", "ply", "position", "slot", "beads", "refilled"]
+SITTING = f"""
+    SELECT sits.seat_id, (
+            SELECT json_agg(json_build_array({", ".join(f"draw.{name}" for name in DRAWN)}) ORDER BY draw.ply)
+            FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
+        ), {", ".join(f"machine.{name}" for name in FIELDS)}
+    FROM learning_machineseat AS sits JOIN learning_machine AS machine ON machine.id = sits.machine_id
+    WHERE sits.seat_id = ANY(%s) ORDER BY machine.id"""  # noqa: S608 - names of our columns
+
+
+def sitting_read(seats: Sequence[Seat], hold: str = "") -> None:
+    """Read who sits in these seats, one object for each machine, and keep or lock them until this transaction ends.
+
+    Args:
+        seats: seats of one match, or of several.
+        hold: :data:`KEPT`, :data:`LOCKED`, or nothing.
+    """
+    by_id = {seat.pk: seat for seat in seats}
+    for seat in seats:
+        seat.occupant = Occupant(None, [], is_held=bool(hold))
+    machines: dict[int, Machine] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(f"{SITTING} {hold}", [list(by_id)])
+        for seat_id, drawn, *values in cursor.fetchall():
+            row = dict(zip(FIELDS, values, strict=True))
+            row["rule_json"] = json.loads(row["rule_json"])
+            machine = machines.setdefault(row["id"], Machine.from_db(DEFAULT_DB_ALIAS, FIELDS, list(row.values())))
+            draws = [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, one) for one in drawn or ()]
+            by_id[seat_id].occupant = Occupant(machine, draws, is_held=bool(hold))
+
+
+def draws_store(seat: Seat, machine: Machine, draws: Sequence[tuple[int, BeadDraw]]) -> None:
+    """Store what a machine has drawn in its seat: (ply, draw). What was read of the seat has them from now on."""
+    rows = [[machine.pk, seat.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in draws]
+    places = ", ".join(["(%s, %s, %s, %s, %s, %s::int[], %s)"] * len(rows))
+    statement = f"INSERT INTO learning_draw ({', '.join(DRAWN[1:])}) VALUES {places} RETURNING id"  # noqa: S608 - as above
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [value for row in rows for value in row])
+        stored = [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, [pk, *row]) for (pk,), row in zip(cursor, rows, strict=True)]
+    if seat.occupant is not None:
+        seat.occupant.draws += stored
