@@ -7,6 +7,7 @@ entries are called and how each move looks from afar.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -14,8 +15,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from games.rules.base import Game
+from games.rules.base import Game, Outcome
 from games.rules.player import Random
+from learning.core.kernels.random_source import RandomSource
 
 GameT = TypeVar("GameT", bound=Game[Any, Any])
 
@@ -55,7 +57,7 @@ class Engine(ABC, Generic[GameT]):
 
     levels: Mapping[str, Level]
     """By slug, the weakest first."""
-    valuer: Valuer[GameT] | None = None
+    valuer: FastValuer[GameT] | None = None
     """What machines that learn a value of positions need; ``None``: there are none for this family."""
 
     @abstractmethod
@@ -108,6 +110,24 @@ class Look(NamedTuple):
         return self.deep[self.best]
 
 
+class Lessons(NamedTuple):
+    """How a learnt value learns from a game against itself: ``learning/core/machines/value_learner.py`` has the words.
+
+    All are numbers, for a kernel takes it as it is.
+    """
+
+    search_depth: int
+    rate: float
+    rate_floor: float
+    half_life: float
+    trace: float
+    discount: float
+    random_share: float
+    soft_share: float
+    temperature: float
+    random_opening: int
+
+
 class Valuer(ABC, Generic[GameT]):
     """Features of the positions of one family of games, and searches with a value that is linear in them.
 
@@ -133,4 +153,25 @@ class Valuer(ABC, Generic[GameT]):
         """What the value says of every legal move, ``depth`` moves ahead; exact for all of them if ``whole``.
 
         A move that loses at once by the history of the game scores so; further on the search knows none.
+        """
+
+
+class FastValuer(Valuer[GameT]):
+    """One that plays many games against itself at once, and learns from them."""
+
+    @abstractmethod
+    def train(
+        self,
+        game: GameT,
+        weights: NDArray[np.float64],
+        lessons: Lessons,
+        n_learnt: int,
+        n_games: int,
+        rng: RandomSource,
+        start: Any = None,
+    ) -> Counter[Outcome]:
+        """Learn from ``n_games`` more than the ``n_learnt`` before; how they ended. ``weights``, ``rng``: in place.
+
+        Equal to ``ValueLearner.game_learnt`` as often, to the last bit. ``start``: the position that every game begins
+        with, as if nothing had come before it; ``None`` for that of the game.
         """

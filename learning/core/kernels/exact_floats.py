@@ -6,6 +6,8 @@ and ``exp`` are not, so there is none here.
 
 from math import floor, sqrt
 
+from learning.core.kernels.jit import shared
+
 WIN = 1_000_000.0
 """A win with the ``k``-th action scores this less ``k``, and a loss its opposite; sums of features lie far below."""
 
@@ -17,11 +19,13 @@ FADING_BITS = 20
 TICKETS = (1 << 32) - 1
 
 
+@shared
 def squash(score: float) -> float:
     """The value, between -1 and 1, of a sum of features: ``s / sqrt(1 + s²)``, with slope 1 at 0 as ``tanh`` has."""
     return score / sqrt(1.0 + score * score)
 
 
+@shared
 def worth(score: float, discount: float) -> float:
     """The value, from -1 to 1, of what a search has found: that of a sum, or ``discount ** (k - 1)`` of a win."""
     if abs(score) < WIN / 2:
@@ -32,11 +36,13 @@ def worth(score: float, discount: float) -> float:
     return value if score > 0 else -value
 
 
+@shared
 def grained(weight: float) -> float:
     """The weight that is kept for this one."""
     return min(max(floor(weight / GRAIN + 0.5) * GRAIN, -MOST), MOST)
 
 
+@shared
 def fading(x: float) -> int:
     """``exp(x)`` for ``x <= 0``, times 2**20, as a whole number; true to a millionth.
 

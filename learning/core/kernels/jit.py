@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.extending import register_jitable
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
@@ -37,3 +38,9 @@ def kernel(function: FunctionT) -> FunctionT:
 def inlined(function: FunctionT) -> FunctionT:
     """A part of kernels, always compiled into them: a call would hand over seven words for every array."""
     return cast("FunctionT", numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+
+
+def shared(function: FunctionT) -> FunctionT:
+    """Python as it stands where Python calls it, and compiled where a kernel does."""
+    compiled: FunctionT = register_jitable(function)
+    return compiled

@@ -122,18 +122,18 @@ def ranking(
     with _stopping(stop, time_limit_s):
         actions, values, finished = search.search(board_array(board), int(side), flags, depth, n_best, stop)
     best = zip(actions[:n_best].tolist(), values[:n_best].tolist(), strict=True)
-    return tuple(Candidate(_move(action), value / 2) for action, value in best), finished
+    return tuple(Candidate(move_read(action), value / 2) for action, value in best), finished
 
 
 def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
     """Every legal action in canonical order, by the compiled generator."""
-    return tuple(map(_move, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
+    return tuple(map(move_read, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
 
 
 def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float]]:
     """Every legal action in canonical order, and the static value of the board after it for ``side``."""
     actions, values = boards.prospects(board_array(board), int(side), option_flags(options))
-    return [(_move(action), value / 2) for action, value in zip(actions.tolist(), values.tolist(), strict=True)]
+    return [(move_read(action), value / 2) for action, value in zip(actions.tolist(), values.tolist(), strict=True)]
 
 
 def terms(board: Board, me: Side, options: Options = CORE) -> Terms:
@@ -171,5 +171,6 @@ def option_flags(options: Options) -> int:
     return boards.FLIP * options.flip | boards.TURN * options.turn | boards.SHAPE * options.shape
 
 
-def _move(action: int) -> Move:
+def move_read(action: int) -> Move:
+    """The action that a number of the compiled engine stands for."""
     return Move(action & 63, action >> 6 & 63, (action >> 12) - 1)

@@ -1,0 +1,148 @@
+"""The rule of a machine that learns a value of positions: every constant of its learning and its play.
+
+The constants are those that worked in a trial with Romgon: docs/learning.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from typing import Any, ClassVar
+
+from games.rules.base import Game
+from learning.core.engines.base import Lessons
+from learning.core.engines.registry import engine_of
+from learning.core.machines.rule import RuleError
+
+MAX_DEPTH = 4
+
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "value_rate": (1e-6, 1),
+    "value_rate_floor": (0, 1),
+    "value_half_life": (1, 1e9),
+    "trace": (0, 1),
+    "value_discount": (0.5, 1),
+    "random_share": (0, 1),
+    "soft_share": (0, 1),
+    "temperature": (0.001, 1000),
+    "random_opening": (0, 100),
+    "search_depth": (1, MAX_DEPTH),
+    "play_depth": (1, MAX_DEPTH),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRule:
+    """How a value of the position after a move is learnt, and how far the machine looks ahead.
+
+    The value is linear in a named set of ``features``. The step towards a target is ``value_rate`` of the error in the
+    first game, and falls towards ``value_rate_floor``: half the way after ``value_half_life`` games. While it learns,
+    up to ``random_opening`` plies are random at first; after them, of all moves ``random_share`` are random and
+    ``soft_share`` drawn by how they look one move ahead, the better the likelier (the lower the ``temperature``, the
+    more so); the others are the best that a search of ``search_depth`` finds. Otherwise it plays what a search of
+    ``play_depth`` finds best.
+
+    Raises:
+        RuleError: a field is out of range or contradicts another; the field is named.
+    """
+
+    kind: ClassVar[str] = "value-learner"
+    keeps: ClassVar[str] = "a weight for everything it sees on a board"
+    has_boxes: ClassVar[bool] = False
+
+    value_rate: float = 0.1
+    value_rate_floor: float = 0.005
+    value_half_life: float = 5000.0
+    trace: float = 0.7
+    value_discount: float = 0.99
+    random_share: float = 0.03
+    soft_share: float = 0.3
+    temperature: float = 0.3
+    random_opening: int = 6
+    search_depth: int = 2
+    play_depth: int = 2
+    features: str = "full-1"
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in _RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise RuleError(name, f"must lie between {least:g} and {most:g}, not {getattr(self, name)}")
+        if self.value_rate_floor > self.value_rate:
+            raise RuleError("value_rate_floor", f"{self.value_rate_floor} is above the first rate, {self.value_rate}")
+        if self.random_share + self.soft_share > 1:
+            raise RuleError("soft_share", "more than all moves: with the random ones at most 1")
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game; :meth:`refusal` says why not."""
+        return not cls.refusal(game)
+
+    @classmethod
+    def refusal(cls, game: Game[Any, Any]) -> str:
+        """Why no machine with such a rule can play the game; nothing if it can."""
+        engine = engine_of(game)
+        if engine is None or engine.valuer is None:
+            return "nothing says what a value of its positions would be made of"
+        return engine.valuer.refusal(game)
+
+    @property
+    def lessons(self) -> Lessons:
+        """The part that says how it learns, as kernels take it."""
+        return Lessons(
+            search_depth=self.search_depth,
+            rate=self.value_rate,
+            rate_floor=self.value_rate_floor,
+            half_life=self.value_half_life,
+            trace=self.trace,
+            discount=self.value_discount,
+            random_share=self.random_share,
+            soft_share=self.soft_share,
+            temperature=self.temperature,
+            random_opening=self.random_opening,
+        )
+
+    def rate(self, n_learnt: int) -> float:
+        """The share of the error by which the game after so many others corrects the value."""
+        return self.value_rate_floor + (self.value_rate - self.value_rate_floor) / (
+            1.0 + n_learnt / self.value_half_life
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ValueRule:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, of the wrong type or out of range; it is named.
+        """
+        defaults = {field.name: field.default for field in fields(cls)}
+        values = {name: value for name, value in data.items() if name != "kind"}
+        for name in values:
+            if name not in defaults:
+                raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(defaults)}")
+        return cls(**{name: _read(name, value, type(defaults[name])) for name, value in values.items()})
+
+
+def _read(name: str, value: object, wanted: type) -> Any:
+    if wanted is str:
+        if not isinstance(value, str):
+            raise RuleError(name, f"must be a name, not {value!r}")
+        return value
+    # bool is an int in Python; a depth of true is a mistake, not 1.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RuleError(name, f"must be a number, not {value!r}")
+    if wanted is int:
+        if not isinstance(value, int):
+            raise RuleError(name, f"must be a whole number, not {value!r}")
+        return value
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = float("inf")
+    if not isfinite(number):
+        raise RuleError(name, f"must be a number, not {number}")
+    return number
