@@ -6,7 +6,7 @@ Games know no learner: whoever wants to play registers here when its app starts 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -146,6 +146,13 @@ class SeatPlayer(ABC):
 
     def remember(self, seat: Seat, memos: Sequence[Memo]) -> None:
         """Store what it wants to remember of moves in its seat, which are stored with it. None is ``None``."""
+
+    def pupil(self, seat: Seat) -> Hashable | None:
+        """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.
+
+        Matches with the same pupils that end at the same moment are stored together.
+        """
+        return None
 
     def finish(self, matches: Sequence[Match]) -> None:
         """These matches are over, in all of which the player has a seat, or two: learn from them, in this order.

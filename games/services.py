@@ -11,10 +11,11 @@ after ``answer_by`` makes another one think.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -47,7 +48,10 @@ from games.selectors import (
     swap_allowed,
 )
 from games.states import RoomState
+from games.together import Together
 
+ENDINGS = Together[Match]()
+"""Matches that have ended, by whom they teach."""
 GUEST_NAME = "Guest"
 AT_ONCE = 400
 """No more transactions than this go on at the same moment: so many connections PostgreSQL has at most. Who counts so
@@ -336,11 +340,12 @@ def room_join(*, code: str, person: Person) -> Seated:
     return Seated(room, Side(free.side), token)
 
 
-@transaction.atomic
 def match_play_move(*, code: str, person: Person, move: str, ply: int | None = None) -> RoomState:
     """Play a move in the room's current match and let automated seats answer; the state after it.
 
     Args:
+        code: the room's.
+        person: who asks, who has to sit in it.
         move: the text of the move.
         ply: the ply the sender saw; a stale one is refused, so a move sent twice is played once.
 
@@ -348,6 +353,10 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError, StalePlyError, NotYourTurnError,
         MoveRefusedError.
     """
+    return _told(_stored(partial(_move_played, code, person, move, ply))).told(person.viewer)
+
+
+def _move_played(code: str, person: Person, move: str, ply: int | None) -> Match:
     room, match, seats = _locked(code)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
@@ -367,21 +376,24 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         _remember(seat, PLAYERS[seat.takes_over].follow(seat, position, parsed))
     _ply(match, seat.side, game.format_move(parsed), game.encode(after))
     _go_on(match, seats, after)
-    return _changed(match).told(person.viewer)
+    return match
 
 
-@transaction.atomic
 def match_resign(*, code: str, person: Person) -> RoomState:
     """Give the current match up; the state after it.
 
     Raises:
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError.
     """
+    return _told(_stored(partial(_resigned, code, person))).told(person.viewer)
+
+
+def _resigned(code: str, person: Person) -> Match:
     _, match, seats = _locked(code)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
     _finish(match, Outcome(Side(seat.side).other, RESIGNATION))
-    return _changed(match).told(person.viewer)
+    return match
 
 
 @transaction.atomic
@@ -776,6 +788,55 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
     statement = f"{STORE_MATCHES} RETURNING {', '.join([COUNT_LOCK] * len(locks))}" if locks else STORE_MATCHES
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, [now] * len(matches), *locks])
+
+
+def _stored(change: Callable[[], Match], *, alone: bool = False) -> Match:
+    """Change a room's match under the room's lock and store it (:func:`_store`), in a transaction of its own.
+
+    A match that ends while another thread of this process teaches the same machines gives its lock back, and is stored
+    together with all others that end meanwhile: a machine's row would else be a queue, in which each match waits for
+    the commits of all before it. Where its room has changed by then the match begins anew, by itself.
+
+    Args:
+        change: locks the room and changes its match, and stores nothing unless it says so (``Match.is_touched``).
+        alone: whether to wait for the machines' locks as anybody else does.
+    """
+    with contextlib.ExitStack() as afterwards, transaction.atomic():
+        match = change()
+        pupils = None if alone or match.is_touched else _pupils(match)
+        if pupils is None or ENDINGS.begin(pupils):
+            if pupils is not None:
+                afterwards.callback(ENDINGS.end, pupils)
+            _store(match)
+            return match
+        transaction.set_rollback(True)
+    return match if ENDINGS.wait(pupils, match, _stored_together) else _stored(change, alone=True)
+
+
+def _pupils(match: Match) -> Hashable | None:
+    """Who learns from a match that is over, apart from those who learn in its room alone; ``None``: nobody."""
+    if not match.is_over:
+        return None
+    seats = [seat for seat in seats_read(match) if seat.automaton]
+    return frozenset(pupil for seat in seats if (pupil := PLAYERS[seat.automaton].pupil(seat)) is not None) or None
+
+
+@transaction.atomic
+def _stored_together(matches: list[Match]) -> list[Match]:
+    """Store matches whose rooms' locks were given back since they were changed; those whose rooms are as they were."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, version FROM games_room WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
+            [[match.room_id for match in matches]],
+        )
+        versions = dict(cursor.fetchall())
+    as_they_were: dict[int, Match] = {}
+    for match in matches:
+        if versions.get(match.room_id) == match.room.version:
+            as_they_were.setdefault(match.room_id, match)
+    if as_they_were:
+        _store(*as_they_were.values())
+    return list(as_they_were.values())
 
 
 def _changed(match: Match, *, locks: Sequence[str] = ()) -> State:

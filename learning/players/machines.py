@@ -160,6 +160,12 @@ class MachinePlayer(SeatPlayer):
     def remember(self, seat: Seat, memos: Sequence[Memo]) -> None:
         lessons.memos_store(seat=seat, memos=memos)
 
+    def pupil(self, seat: Seat) -> int | None:
+        machine = machine_in(seat)
+        if machine is None or not machine.learns or machine.room_id is not None:  # a room's own learns there alone
+            return None
+        return machine.pk
+
     def finish(self, matches: Sequence[Match]) -> None:
         lessons.matches_teach(matches=matches, player=self.slug)
 

@@ -1,0 +1,86 @@
+"""What several threads of a process would store one after the other, stored by one of them for all.
+
+Who comes first stores by itself. Who comes meanwhile for the same thing waits, and the first of those who have waited
+stores for all of them next. So at any moment a process waits once for what they all need, and not once for each.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+logger = logging.getLogger(__name__)
+
+ItemT = TypeVar("ItemT")
+
+
+class Together(Generic[ItemT]):
+    """Those who store, and those who wait for them, by what for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[Hashable, list[_Waiting[ItemT]]] = {}
+
+    def begin(self, key: Hashable) -> bool:
+        """Whether it is one's turn to store at once; then :meth:`end` has to follow, whatever happens."""
+        with self._lock:
+            if key in self._waiting:
+                return False
+            self._waiting[key] = []
+            return True
+
+    def end(self, key: Hashable) -> None:
+        """One has stored, or failed to: the first of those who wait stores next, if anybody does."""
+        with self._lock:
+            waiting = self._waiting.pop(key)
+            if waiting:
+                self._waiting[key] = []
+        if waiting:
+            waiting[0].turn.set_result(waiting)
+
+    def wait(self, key: Hashable, item: ItemT, store: Callable[[list[ItemT]], Sequence[ItemT]]) -> bool:
+        """Wait until it has been stored, perhaps by oneself; whether it has, for what fails is stored for nobody.
+
+        Args:
+            key: what for.
+            item: what is to be stored.
+            store: stores many, all of those that it returns or, where it raises, none.
+        """
+        own = _Waiting(item)
+        with self._lock:
+            queue = self._waiting.get(key)
+            if queue is not None:
+                queue.append(own)
+            else:  # whoever stored has just ended
+                self._waiting[key] = []
+        together = [own] if queue is None else own.turn.result()
+        if together:
+            self._store_for(together, key, store)
+        return own.is_stored
+
+    def _store_for(
+        self, together: list[_Waiting[ItemT]], key: Hashable, store: Callable[[list[ItemT]], Sequence[ItemT]]
+    ) -> None:
+        stored: Sequence[ItemT] = ()
+        try:
+            stored = store([one.item for one in together])
+        except Exception:  # whatever it was, each tries by itself next and is told its own
+            logger.warning("%d could not be stored together", len(together), exc_info=True)
+        finally:
+            for one in together:
+                one.is_stored = any(one.item is item for item in stored)
+            self.end(key)
+            for one in together[1:]:
+                one.turn.set_result([])
+
+
+class _Waiting(Generic[ItemT]):
+    """One who waits for ``turn``: those for whom to store next, itself among them, or nobody once it is all over."""
+
+    def __init__(self, item: ItemT) -> None:
+        self.item = item
+        self.turn: Future[list[_Waiting[ItemT]]] = Future()
+        self.is_stored = False

@@ -1,0 +1,177 @@
+"""Matches that end at the same moment with the same machine: one of them stores all, and each is stored once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from games import exceptions, services
+from games.models import Match, Room
+from games.rules.base import Side
+from games.services import Seated
+from learning.models import Lesson, Machine
+from learning.selectors.boxes import ledger_errors
+from learning.services.machines import machine_delete, machine_update
+from learning.storage.locks import machine_lock
+from tests import factories
+from tests.factories import guest, play, room
+from tests.waiting import HANG_S, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+N = 6
+
+
+@pytest.fixture
+def learner() -> Machine:
+    return factories.machine(Side.SECOND)
+
+
+@pytest.fixture
+def rooms(learner: Machine) -> list[Seated]:
+    """Matches in which the machine has opened a box."""
+    seats = [room("machine", guest(number), machine=str(learner.pk)) for number in range(N)]
+    for number, seated in enumerate(seats):
+        play(seated, guest(number), "5")
+    return seats
+
+
+def is_waiting_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        return bool(cursor.fetchone()[0])
+
+
+def n_waiting() -> int:
+    """How many have given their locks back, and wait to be stored."""
+    return sum(map(len, services.ENDINGS._waiting.values()))
+
+
+def resigned(seated: Seated, number: int) -> Callable[[], Any]:
+    return partial(services.match_resign, code=seated.room.code, person=guest(number))
+
+
+@contextmanager
+def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[list[Any]]:
+    """Begin all of this while somebody holds the machine's lock, until the block ends; what each came to, in order."""
+    came: list[Any] = [None] * len(works)
+
+    def run(index: int) -> None:
+        try:
+            came[index] = works[index]()
+        except Exception as error:
+            came[index] = error
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(works))]
+    with transaction.atomic():
+        machine_lock(learner.pk)
+        threads[0].start()
+        assert wait_until(is_waiting_for_a_lock)  # it stores by itself
+        for n_before, thread in enumerate(threads[1:]):
+            thread.start()
+            assert wait_until(lambda: n_waiting() > n_before)  # noqa: B023 - called at once
+        yield came
+    for thread in threads:
+        thread.join(HANG_S)
+    assert not services.ENDINGS._waiting
+
+
+def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machine, rooms: list[Seated]) -> None:
+    works = [resigned(seated, number) for number, seated in enumerate(rooms)]
+    with while_it_is_taught(learner, *works) as came:
+        pass
+    learner.refresh_from_db()
+    lessons = list(learner.lessons.order_by("number"))
+    assert [lesson.number for lesson in lessons] == list(range(1, N + 1))
+    assert (learner.n_lessons, learner.n_games, learner.n_wins) == (N, N, N)
+    assert len({lesson.created_at for lesson in lessons}) == 2, "the first by itself, and all the others together"
+    for state, seated in zip(came, rooms, strict=True):
+        assert state["learning"]["lessons"][0]["sentence"].startswith(f"{learner.name} won")
+        (change,) = state["learning"]["changes"]
+        assert change["after"] == change["before"] + change["delta"]
+        now = services.room_look(code=seated.room.code)
+        assert [state[name] for name in ("version", "outcome", "moves")] == [
+            now[name] for name in ("version", "outcome", "moves")
+        ]
+        assert state["learning"]["changes"] == now["learning"]["changes"]
+    assert ledger_errors() == []
+
+
+def test_they_learn_one_after_the_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
+    """Box by box what a change left is what the next one found."""
+    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
+        pass
+    held: dict[str, list[int]] = {}
+    for lesson in Lesson.objects.filter(machine=learner).order_by("number"):
+        for change in lesson.changes.select_related("box"):
+            before = held.get(change.box.position, change.box.start)
+            assert change.after == [n + delta for n, delta in zip(before, change.deltas, strict=True)]
+            held[change.box.position] = change.after
+    assert held
+    assert all(learner.boxes.get(position=position).beads == beads for position, beads in held.items())
+
+
+def test_one_whose_room_has_changed_meanwhile_begins_anew(learner: Machine, rooms: list[Seated]) -> None:
+    account = factories.user("claimer")
+    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+        services.seats_claim(user_id=account.pk, name="claimer", guest=guest(2).guest)
+    assert isinstance(came[2], exceptions.NotAPlayerError), "the seat is the account's by now"
+    assert sum(isinstance(one, dict) for one in came) == N - 1
+    assert Match.objects.get(room=rooms[2].room).status == "playing"
+    learner.refresh_from_db()
+    assert (learner.n_games, learner.lessons.count()) == (N - 1, N - 1)
+    assert ledger_errors() == []
+
+
+def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated]) -> None:
+    works = [resigned(rooms[0], 0), resigned(rooms[1], 1), resigned(rooms[1], 1), resigned(rooms[2], 2)]
+    with while_it_is_taught(learner, *works) as came:
+        pass
+    assert [type(one) for one in came].count(exceptions.MatchFinishedError) == 1
+    assert learner.lessons.count() == 3
+    assert Room.objects.get(pk=rooms[1].room.pk).version == services.room_look(code=rooms[1].room.code)["version"]
+    assert ledger_errors() == []
+
+
+def test_what_fails_for_one_is_stored_for_the_others(
+    learner: Machine, rooms: list[Seated], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player, poisoned = services.PLAYERS["machine"], rooms[3].room.pk
+    finish = player.finish
+
+    def fails(matches: list[Match]) -> None:
+        if any(match.room_id == poisoned for match in matches):
+            raise ValueError("nobody learns from this one")
+        finish(matches)
+
+    monkeypatch.setattr(player, "finish", fails)
+    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+        pass
+    assert [index for index, one in enumerate(came) if isinstance(one, ValueError)] == [3]
+    assert learner.lessons.count() == N - 1
+    assert Match.objects.filter(status="finished").count() == N - 1
+    assert ledger_errors() == []
+
+
+def test_a_machine_that_was_frozen_meanwhile_learns_from_none(learner: Machine, rooms: list[Seated]) -> None:
+    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+        machine_update(user=factories.user("staff", is_staff=True), machine_id=learner.pk, learns=False)
+    assert learner.lessons.count() == 0
+    assert {state["learning"]["lessons"][0]["deed"] for state in came} == {
+        "It is frozen, so its beads stay as they are."
+    }
+    assert Match.objects.filter(status="finished").count() == N
+
+
+def test_matches_whose_machine_was_deleted_meanwhile_end_all_the_same(learner: Machine, rooms: list[Seated]) -> None:
+    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+        machine_delete(user=factories.user("staff", is_staff=True), machine_id=learner.pk)
+    assert [state["outcome"]["winner"] for state in came] == ["O"] * N
+    assert Match.objects.filter(status="finished").count() == N
