@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -156,6 +156,13 @@ class Valuer(ABC, Generic[GameT]):
         """
 
 
+class Learnt(NamedTuple):
+    """A learnt value as it stands, and how far ahead it looks."""
+
+    weights: NDArray[np.float64]
+    depth: int
+
+
 class FastValuer(Valuer[GameT]):
     """One that plays many games against itself at once, and learns from them."""
 
@@ -174,4 +181,13 @@ class FastValuer(Valuer[GameT]):
 
         Equal to ``ValueLearner.game_learnt`` as often, to the last bit. ``start``: the position that every game begins
         with, as if nothing had come before it; ``None`` for that of the game.
+        """
+
+    @abstractmethod
+    def contest(
+        self, game: GameT, opening: Sequence[Any], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
+    ) -> Outcome:
+        """A game in which nobody learns, from the moves of an opening; ``players`` by side.
+
+        As move by move with the same ``rng``, which is updated in place, but for the clock of levels that have one.
         """

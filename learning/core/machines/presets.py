@@ -20,6 +20,7 @@ from learning.core.machines.rule import (
     Rule,
     WhenEmpty,
 )
+from learning.core.machines.value_rule import ValueRule
 
 RuleT = TypeVar("RuleT", bound=Rule, covariant=True)
 
@@ -187,6 +188,24 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
     ),
 }
 """Those of machines that keep values, for games whose positions are too many for boxes."""
+
+VALUE_PRESETS: dict[str, Preset[ValueRule]] = {
+    "td-search": Preset(
+        "td-search",
+        "TD with search",
+        "A weight for everything it sees on a board. It learns what its own search finds, playing itself.",
+        "R. Sutton (1988); J. Veness and others, Bootstrapping from game tree search (2009); the constants are ours",
+        ValueRule(),
+    ),
+    "td-squares": Preset(
+        "td-squares",
+        "TD with search, squares alone",
+        "The same, but it sees which piece stands where and nothing else.",
+        "As TD with search; which features it does without is ours",
+        ValueRule(features="squares-1"),
+    ),
+}
+"""Those of machines that learn a value of positions. Not offered yet: no kind of machine is made of them."""
 
 
 PRESETS_OF_KIND: dict[str, Mapping[str, Preset[Rule]]] = {BoxRule.kind: PRESETS, QRule.kind: Q_PRESETS}

@@ -20,9 +20,11 @@ class MovePlayer(Protocol):
         """How it plays in one game: what that keeps in mind is forgotten with it."""
 
 
-def game_played(game: Game[Any, Any], movers: Mapping[Side, Mover], rng: Random) -> dict[Side, Result]:
-    """One game from the start; what it was for each side."""
-    position = game.initial_position()
+def game_played(
+    game: Game[Any, Any], movers: Mapping[Side, Mover], rng: Random, start: Any = None
+) -> dict[Side, Result]:
+    """One game from the start, unless another position is given; what it was for each side."""
+    position = game.initial_position() if start is None else start
     while (outcome := game.outcome(position)) is None:
         side = game.side_to_move(position)
         move = movers[side](position, rng)

@@ -16,6 +16,7 @@ from learning.core.engines.romgon.value_minimax import ReadableValuer
 from learning.core.engines.romgon.valuer import RomgonValuer
 from learning.core.kernels.exact_floats import GRAIN, squash, worth
 from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import VALUE_PRESETS
 from learning.core.machines.rule import RuleError
 from learning.core.machines.value_learner import Turn, ValueLearner, WeightsError, weights_none, weights_read
 from learning.core.machines.value_rule import ValueRule
@@ -66,6 +67,13 @@ class TestRule:
         with pytest.raises(RuleError) as refused:
             ValueRule.from_json({field: value})
         assert refused.value.field == field
+
+    def test_presets_say_what_they_are_and_whence(self) -> None:
+        for slug, preset in VALUE_PRESETS.items():
+            assert preset.slug == slug
+            assert preset.source
+            assert ValueRule.from_json(preset.rule.to_json()) == preset.rule
+            assert weights_none(romgon("romgon"), preset.rule).shape in ((765,), (601,))
 
     def test_the_rate_falls_to_its_floor(self) -> None:
         assert [RULE.rate(0), RULE.rate(5000)] == pytest.approx([0.1, 0.0525])

@@ -174,3 +174,8 @@ def option_flags(options: Options) -> int:
 def move_read(action: int) -> Move:
     """The action that a number of the compiled engine stands for."""
     return Move(action & 63, action >> 6 & 63, (action >> 12) - 1)
+
+
+def action_number(move: Move) -> int:
+    """The number that stands for an action in the compiled engine: the other way round of :func:`move_read`."""
+    return move.origin | move.target << 6 | (move.turn + 1) << 12

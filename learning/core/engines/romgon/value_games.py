@@ -76,13 +76,14 @@ def record_made(n_cells: int) -> Record:
 
 
 @inlined
-def _drawn(words: NDArray[np.uint64], n: int) -> Any:
+def drawn(words: NDArray[np.uint64], n: int) -> Any:
+    """The next number below ``n``."""
     word, words[0], words[1] = next_word(words[0], words[1])
     return np.int64(below(word, np.uint64(n)))
 
 
 @inlined
-def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
+def note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
     """Keep the board after ``n`` actions."""
     key = np.uint64(0)
     for cell in range(len(cells)):
@@ -116,21 +117,21 @@ def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
 
 
 @inlined
-def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
+def quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
     """The type of the piece that makes a quiet move, else 0. Ask before it is played."""
     origin, target = action & 63, action >> 6 & 63
     return 0 if origin == target or cells[target] else np.int64(cells[origin] & TYPE_BITS)
 
 
 @kernel
-def _bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
+def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
     """Mark which of the legal actions would lose at once by repetition or shuttling."""
     cells, sets = desk.cells, desk.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n_legal):
         action = desk.actions[0, index]
         origin, target = action & 63, action >> 6 & 63
-        kind = _quiet_kind(cells, action)
+        kind = quiet_kind(cells, action)
         key = record.keys[n] ^ place_key(cells[origin], origin)
         if target != origin:
             key ^= place_key(cells[target], target)
@@ -146,16 +147,16 @@ def _bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: b
 @inlined
 def _chosen(desk: Desk, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
     """What is played while learning: something at random, by fading scores, or what the search found best."""
-    ticket = _drawn(words, TICKETS)
+    ticket = drawn(words, TICKETS)
     if ticket < lessons.random_share * TICKETS:
-        return _drawn(words, n_legal)
+        return drawn(words, n_legal)
     if ticket >= (lessons.random_share + lessons.soft_share) * TICKETS:
         return best
     greatest = np.max(desk.near[:n_legal])
     total = 0
     for index in range(n_legal):
         total += fading((desk.near[index] - greatest) / lessons.temperature)
-    left = _drawn(words, total)
+    left = drawn(words, total)
     for index in range(n_legal):
         left -= fading((desk.near[index] - greatest) / lessons.temperature)
         if left < 0:
@@ -164,7 +165,9 @@ def _chosen(desk: Desk, n_legal: int, best: int, lessons: Lessons, words: NDArra
 
 
 @inlined
-def _ending(desk: Desk, record: Record, n: int, ply: int, side: int, options: int, shuttle: bool, is_won: bool) -> int:
+def ending_after(
+    desk: Desk, record: Record, n: int, ply: int, side: int, options: int, shuttle: bool, is_won: bool
+) -> int:
     """How the game stands after the ``n``-th action, which ``side`` has just played."""
     cells, sets = desk.cells, desk.sets
     if is_won:
@@ -176,6 +179,14 @@ def _ending(desk: Desk, record: Record, n: int, ply: int, side: int, options: in
     if shuttle and _is_shuttled(record, n - 1, record.kinds[n - 1], record.actions[n - 1]):
         return _SHUTTLE
     return _LIMIT if ply + n >= MAX_PLIES else _GOES_ON
+
+
+@inlined
+def winner(ending: int, side: int) -> int:
+    """Who has won a game that is over, ``side`` to move next; 2 for nobody."""
+    if ending in (_THREEFOLD, _SHUTTLE):
+        return side
+    return _NOBODY if ending == _LIMIT else 1 - side
 
 
 @kernel
@@ -193,34 +204,29 @@ def play(
     """Play from the board on the desk to the end; returns plies, those at random first, the ending and the winner."""
     cells, sets = desk.cells, desk.sets
     n, ending = 0, _GOES_ON
-    n_opening = _drawn(words, lessons.random_opening + 1)
-    _note(record, 0, cells)
+    n_opening = drawn(words, lessons.random_opening + 1)
+    note(record, 0, cells)
     while ending == _GOES_ON:
         n_legal = generate_legal(cells, sets, side, options, desk.actions[0])
         if n < n_opening:
-            index = _drawn(words, n_legal)
+            index = drawn(words, n_legal)
             record.followed[n] = False
         else:
-            _bar(desk, record, n, n_legal, side, shuttle)
+            bar(desk, record, n, n_legal, side, shuttle)
             best = look(desk, n_legal, side, options, lessons.search_depth, False, weights)
             record.worths[n] = worth(desk.deep[best], lessons.discount)
             index = _chosen(desk, n_legal, best, lessons, words)
             record.followed[n] = index == best
         action = desk.actions[0, index]
         record.actions[n] = action
-        record.kinds[n] = _quiet_kind(cells, action)
+        record.kinds[n] = quiet_kind(cells, action)
         is_won = wins(cells, side, action)
         do(cells, sets, side, action)
         n += 1
-        _note(record, n, cells)
-        ending = _ending(desk, record, n, ply, side, options, shuttle, is_won)
+        note(record, n, cells)
+        ending = ending_after(desk, record, n, ply, side, options, shuttle, is_won)
         side = 1 - side
-    winner = 1 - side
-    if ending in (_THREEFOLD, _SHUTTLE):
-        winner = side
-    elif ending == _LIMIT:
-        winner = _NOBODY
-    return n, n_opening, ending, winner
+    return n, n_opening, ending, winner(ending, side)
 
 
 @kernel
@@ -230,7 +236,7 @@ def learn(
     side: int,
     n: int,
     n_opening: int,
-    winner: int,
+    won_by: int,
     rate: float,
     lessons: Lessons,
     weights: NDArray[np.float64],
@@ -239,7 +245,7 @@ def learn(
     """Learn from a game of ``n`` plies that ``side`` began: ``weights`` are updated in place."""
     targets = np.empty(n, np.float64)
     last = side if n % 2 else 1 - side
-    ahead = 0.0 if winner == _NOBODY else 1.0 if winner == last else -1.0
+    ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
     for at in range(n - 2, max(n_opening - 1, 0) - 1, -1):
         found = record.worths[at + 1]
         if record.followed[at + 1]:
@@ -282,10 +288,10 @@ def train(
     desk, record, phi = desk_made(lessons.search_depth, len(board)), record_made(len(board)), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):
         load(board, desk.cells, desk.sets)
-        n, n_opening, ending, winner = play(desk, record, side, ply, options, shuttle, lessons, weights, words)
+        n, n_opening, ending, won_by = play(desk, record, side, ply, options, shuttle, lessons, weights, words)
         rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
-        learn(desk, record, side, n, n_opening, winner, rate, lessons, weights, phi)
-        tally[winner, ending] += 1
+        learn(desk, record, side, n, n_opening, won_by, rate, lessons, weights, phi)
+        tally[won_by, ending] += 1
 
 
 @kernel
@@ -302,5 +308,5 @@ def played(
     """One game from a board, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
     desk, record = desk_made(lessons.search_depth, len(board)), record_made(len(board))
     load(board, desk.cells, desk.sets)
-    n, _, ending, winner = play(desk, record, side, ply, options, shuttle, lessons, weights, words)
-    return record.actions[:n].copy(), ending, winner
+    n, _, ending, won_by = play(desk, record, side, ply, options, shuttle, lessons, weights, words)
+    return record.actions[:n].copy(), ending, won_by

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from games.rules.base import Outcome, Side
-from games.rules.romgon.moves import legal_moves
+from games.rules.romgon.moves import Move, legal_moves
 from games.rules.romgon.rules import Position, Romgon
-from learning.core.engines.base import FastValuer, Lessons, Look
-from learning.core.engines.romgon.answers import board_array, option_flags
+from learning.core.engines.base import FastValuer, Learnt, Lessons, Level, Look
+from learning.core.engines.romgon.answers import action_number, board_array, option_flags
 from learning.core.engines.romgon.features import FEATURE_SETS
+from learning.core.engines.romgon.value_contests import Contestant, contest
 from learning.core.engines.romgon.value_games import ENDINGS, train
 from learning.core.engines.romgon.value_minimax import ReadableValuer, loses_by_history
 from learning.core.engines.romgon.value_search import looked
@@ -65,10 +67,31 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         )
         rng.set_array(words)
         return Counter(
-            {
-                Outcome(winner, ending): int(n)
-                for winner, row in zip((*Side, None), tally, strict=True)
-                for ending, n in zip(ENDINGS, row, strict=True)
-                if n
-            }
+            {_outcome(ending, winner): int(n) for winner, row in enumerate(tally) for ending, n in enumerate(row) if n}
         )
+
+    def contest(
+        self, game: Romgon, opening: Sequence[Move], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
+    ) -> Outcome:
+        first, words = game.initial_position(), rng.to_array()
+        ending, winner = contest(
+            board_array(first.board),
+            int(first.side),
+            option_flags(game.options),
+            game.options.shuttle,
+            np.array([action_number(move) for move in opening], np.int32),
+            (_contestant(players[0]), _contestant(players[1])),
+            words,
+        )
+        rng.set_array(words)
+        return _outcome(ending, winner)
+
+
+def _contestant(player: Learnt | Level) -> Contestant:
+    if isinstance(player, Learnt):
+        return Contestant(player.depth, player.weights, 0, plain=False)
+    return Contestant(player.depth, np.zeros(0), player.random_tenths, player.plain)
+
+
+def _outcome(ending: int, winner: int) -> Outcome:
+    return Outcome((*Side, None)[winner], ENDINGS[ending])
