@@ -101,18 +101,18 @@ def match_current(code: str, *, lock: bool = False) -> Match:
 
     One statement: it stands at the beginning of every move. With ``lock`` the room is locked for writing (call inside
     a transaction). Who had to wait for the lock sees the room as it is now, and the rest as it was when they began to
-    wait; as every change raises the room's version they see that too, and read again.
+    wait; as every change raises the room's version they see that too, and read once more, with the lock.
 
     Raises:
         RoomNotFoundError: no room has this code.
     """
     statement = f"{MATCH_CURRENT} FOR NO KEY UPDATE OF room" if lock else MATCH_CURRENT
+    if not CODE_FORM.fullmatch(code):
+        raise RoomNotFoundError
     with connection.cursor() as cursor:
-        found = None
-        while CODE_FORM.fullmatch(code) and (found is None or not found[2]):
+        found = cursor.execute(statement, [code]).fetchone()
+        if found is not None and not found[2]:
             found = cursor.execute(statement, [code]).fetchone()
-            if found is None:
-                break
     if found is None:
         raise RoomNotFoundError
     room, match, _, sitting, played = found

@@ -325,10 +325,10 @@ def room_join(*, code: str, person: Person) -> Seated:
     Raises:
         RoomNotFoundError, RoomFullError.
     """
-    room, match, seats = _locked(code)
+    match, seats = _locked(code)
     for seat in seats:
         if person.holds(seat):
-            return Seated(room, Side(seat.side), "")
+            return Seated(match.room, Side(seat.side), "")
     free = next((seat for seat in seats if seat.is_free), None)
     if free is None:
         raise exceptions.RoomFullError
@@ -337,7 +337,7 @@ def room_join(*, code: str, person: Person) -> Seated:
     free.save()
     match.status = MatchStatus.PLAYING
     _changed(match)
-    return Seated(room, Side(free.side), token)
+    return Seated(match.room, Side(free.side), token)
 
 
 def match_play_move(*, code: str, person: Person, move: str, ply: int | None = None) -> RoomState:
@@ -357,13 +357,13 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
 
 
 def _move_played(code: str, person: Person, move: str, ply: int | None) -> Match:
-    room, match, seats = _locked(code)
+    match, seats = _locked(code)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
     # Before the turn: of a move sent twice the second is stale, and saying "not your turn" would puzzle.
     if ply is not None and ply != match.n_plies:
         raise exceptions.StalePlyError
-    game = room.game_rules
+    game = match.room.game_rules
     position = game.decode(match.position)
     if game.side_to_move(position) != seat.side:
         raise exceptions.NotYourTurnError
@@ -389,7 +389,7 @@ def match_resign(*, code: str, person: Person) -> RoomState:
 
 
 def _resigned(code: str, person: Person) -> Match:
-    _, match, seats = _locked(code)
+    match, seats = _locked(code)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
     _finish(match, Outcome(Side(seat.side).other, RESIGNATION))
@@ -409,7 +409,8 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
     Raises:
         RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
     """
-    room, match, seats = _locked(code)
+    match, seats = _locked(code)
+    room = match.room
     if not room.is_exhibition:
         raise exceptions.NotAnExhibitionError
     if not person.hosts(room):
@@ -456,10 +457,10 @@ def _answer_claim(match_id: int, answer_by: datetime) -> Seat | None:
 @transaction.atomic
 def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
     """Play what was chosen for a match as it stood, unless it stands otherwise by now."""
-    room, match, seats = _locked(asked.room.code)
+    match, seats = _locked(asked.room.code)
     if match.pk != asked.pk or match.n_plies != asked.n_plies or match.answer_by is None:
         return
-    _go_on(match, seats, room.game_rules.decode(match.position), most=most, answer=choice)
+    _go_on(match, seats, match.room.game_rules.decode(match.position), most=most, answer=choice)
     _changed(match)
 
 
@@ -508,7 +509,8 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     Raises:
         RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError.
     """
-    room, match, seats = _locked(code)
+    match, seats = _locked(code)
+    room = match.room
     if not room.is_exhibition:
         _seat_held(seats, person, match)
     elif not person.hosts(room):
@@ -574,10 +576,10 @@ def _code_free() -> str:
     return code
 
 
-def _locked(code: str) -> tuple[Room, Match, list[Seat]]:
-    """The room, locked, its latest match and the seats in order of side. Call inside a transaction."""
+def _locked(code: str) -> tuple[Match, list[Seat]]:
+    """The latest match of a room that is locked now, and its seats in order of side. Call inside a transaction."""
     match = match_current(code, lock=True)
-    return match.room, match, seats_read(match)
+    return match, seats_read(match)
 
 
 def _seat_held(seats: list[Seat], person: Person, match: Match) -> Seat:
