@@ -341,13 +341,21 @@ def box_history(box: AnyBox) -> QuerySet[Change]:
 
 
 def ledger_errors() -> list[int]:
-    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none."""
+    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none.
+
+    Of a machine that shares boxes, a row of its own was laid out with what was shared (the view ``learning_heldbox``).
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
             " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
             " WHERE box_id = box.id) AS change ON true"
-            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads GROUP BY box.id ORDER BY box.id"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads"
+            " UNION SELECT own.id FROM learning_machine copy JOIN learning_box own ON own.machine_id = copy.id"
+            " JOIN learning_box box ON box.machine_id = copy.shares_id AND box.position = own.position"
+            " WHERE box.id <= copy.shares_to_box AND own.start <> coalesce((SELECT after FROM learning_change"
+            " WHERE box_id = box.id AND lesson_id <= copy.shares_to_lesson ORDER BY lesson_id DESC, id DESC LIMIT 1),"
+            " box.start) ORDER BY id"
         )
         return [box_id for (box_id,) in cursor.fetchall()]
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -208,6 +208,21 @@ def test_a_draw_is_no_change() -> None:
     drawn = set(Draw.objects.filter(machine=copy).values_list("position", flat=True))
     assert set(copy.own_boxes.values_list("position", flat=True)) == drawn
     call_command("audit", verbosity=0)
+
+
+@pytest.mark.django_db
+def test_a_row_that_did_not_begin_with_what_was_shared_is_found() -> None:
+    original = trained(machine(), 100)
+    copy = copied(original, full=False)
+    trained(copy, 20)
+    trained(original, 100, seed=2)  # what it learns meanwhile is no matter of the copy's
+    call_command("audit", verbosity=0)
+    wrong = copy.own_boxes.order_by("pk")[1]
+    wrong.start, wrong.beads = [n + 1 for n in wrong.start], [n + 1 for n in wrong.beads]  # as its ledger has it
+    wrong.save()
+    assert ledger_errors() == [wrong.pk]
+    with pytest.raises(CommandError, match=f"1 boxes do not add up, by id: {wrong.pk}$"):
+        call_command("audit")
 
 
 @pytest.mark.django_db
