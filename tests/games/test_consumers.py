@@ -1,13 +1,19 @@
 """The socket of a room, through the real ASGI application: two sockets, one match; whatever cannot be read."""
 
+import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
+from django.db import OperationalError, connections
 from django.utils import timezone
 
 from games import consumers, services
+from games.consumers import in_thread
+from games.exceptions import RoomNotFoundError, UnavailableError
 from games.models import ApiToken, Ply, Room
 from games.selectors import room_view
 from games.services import Seated
@@ -224,3 +230,35 @@ async def test_a_step_that_cannot_be_read_is_refused(data: dict[str, Any]) -> No
         error = await host.expect("error")
         assert (error["code"], error["detail"].split(":")[0]) == ("malformed_frame", next(iter(data)))
     assert not await in_db(Ply.objects.exists)()
+
+
+@pytest.mark.parametrize("fault", [None, ValueError, RoomNotFoundError, OperationalError])
+async def test_whatever_a_thread_did_its_connection_goes_back(fault: type[Exception] | None) -> None:
+    used = []
+
+    def work() -> None:
+        Room.objects.exists()
+        used.append(connections["default"])
+        assert used[0].connection is not None
+        if fault is not None:
+            raise fault
+
+    if fault is None:
+        await in_thread(work)
+    else:
+        with pytest.raises(UnavailableError if fault is OperationalError else fault):
+            await in_thread(work)
+    assert used[0].connection is None
+
+
+async def test_no_frame_waits_for_the_thread_that_all_sockets_share() -> None:
+    seated, over = await make("perfect"), threading.Event()
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        held = asyncio.create_task(sync_to_async(over.wait)())
+        try:
+            await socket.frame("move", {"move": "5"})
+            assert (await socket.expect("state"))["ply"] == 2
+        finally:
+            over.set()
+            await held
