@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user
+from django.contrib.auth import SESSION_KEY, get_user
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection
+from django.http import HttpRequest, parse_cookie
+from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -18,7 +21,7 @@ from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
 from games.services_tokens import token_read
 
-SessionStore = import_module(settings.SESSION_ENGINE).SessionStore
+SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
 
 def bearer_of(authorization: str) -> str | None:
@@ -88,13 +91,39 @@ def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, Any]:
     text = _bearer_of_scope(scope)
     if text is not None:
         return token_read(text=text, scope=needs).user, None
-    told = scope.get("session")
-    if told is None or not told.session_key:
+    key = parse_cookie(_header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
+    if not key:
         return AnonymousUser(), None
     request = HttpRequest()
-    request.session = SessionStore(told.session_key)
-    return get_user(request), request.session
+    request.session = _SocketSession(key)
+    user = get_user(request) if SESSION_KEY in request.session else AnonymousUser()
+    return user, request.session
+
+
+class _SocketSession(SessionStore):
+    """A session as it is now, read for every frame that writes: by one plain statement, its text decoded once."""
+
+    def load(self) -> dict[str, Any]:
+        """What is in it; nothing, if it has ended."""
+        with connection.cursor() as cursor:
+            cursor.execute(SESSION_READ, [self.session_key, timezone.now()])
+            found = cursor.fetchone()
+        if found is None:
+            self._session_key = None
+        return {} if found is None else dict(_session_decoded(found[0]))
+
+
+@lru_cache(maxsize=4096)
+def _session_decoded(text: str) -> dict[str, Any]:
+    """What the signed text of a session says. Nobody changes it."""
+    return SessionStore().decode(text)
 
 
 def _bearer_of_scope(scope: dict[str, Any]) -> str | None:
-    return bearer_of(dict(scope.get("headers", [])).get(b"authorization", b"").decode("latin1"))
+    return bearer_of(_header(scope, b"authorization"))
+
+
+def _header(scope: dict[str, Any], name: bytes) -> str:
+    """A header of a socket's handshake; empty if it had none."""
+    value: bytes = dict(scope.get("headers", [])).get(name, b"")
+    return value.decode("latin1")

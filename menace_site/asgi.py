@@ -8,7 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 # Before anything that imports models: it loads the applications.
 django_application = get_asgi_application()
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
@@ -24,7 +23,6 @@ from menace_site.boundary import (  # noqa: E402
     BodyLimit,
     SocketBoundary,
     SocketLimit,
-    SocketOutage,
     close_unknown,
 )
 from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
@@ -35,8 +33,6 @@ websocket_urlpatterns = [
     *learning.routing.websocket_urlpatterns,
     re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
-
-sockets = SocketOutage(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
 
 http: Application = BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES)
 if settings.AI_SHORT_ROAD:
@@ -51,4 +47,4 @@ if settings.AI_SHORT_ROAD:
         n_threads=settings.AI_THREADS,
     )
 
-application = Outgoing({"http": http, "websocket": SocketBoundary(SocketLimit(sockets))})
+application = Outgoing({"http": http, "websocket": SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))})

@@ -11,9 +11,8 @@ from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.http import parse_cookie
 
-from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY, CLOSE_TRY_AGAIN
+from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.identity import request_of_scope
-from games.outages import database_stumbled, unavailable
 from games.throttles import AddressThrottle
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
@@ -118,23 +117,6 @@ class SocketLimit:
         await receive()
         says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
         await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
-
-
-class SocketOutage:
-    """Refuses the handshake that the database stumbles over, where the account is read: with 503, or closed."""
-
-    def __init__(self, application: Application) -> None:
-        self.application = application
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self.application(scope, receive, send)
-        except Exception as error:
-            if not database_stumbled(error):
-                raise
-            refusal = unavailable(error, f"the handshake of {scope['path']}")
-            after = refusal.retry_after_s
-            await refuse(scope, send, refusal.status, refusal.told, retry_after_s=after, close=CLOSE_TRY_AGAIN)
 
 
 async def refuse(

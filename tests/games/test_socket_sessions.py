@@ -1,0 +1,97 @@
+"""A socket's session and account are read again for every frame that writes: each may have ended since it opened."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from games.authentication import visitor_of_scope
+from games.identity import person_of_scope
+from tests.factories import NC, person, room, user
+from tests.sockets import RunSocket, logged_in
+
+in_db = database_sync_to_async
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def ends(key: str) -> None:
+    Session.objects.filter(pk=key).delete()
+
+
+def expires(key: str) -> None:
+    Session.objects.filter(pk=key).update(expire_date=timezone.now() - timedelta(seconds=1))
+
+
+def is_tampered_with(key: str) -> None:
+    stored = Session.objects.get(pk=key)
+    Session.objects.filter(pk=key).update(session_data=stored.session_data[:-1] + "?")
+
+
+def has_a_new_password(key: str) -> None:
+    account = get_user_model().objects.get()
+    account.set_password("another")
+    account.save()
+
+
+def is_shut_out(key: str) -> None:
+    get_user_model().objects.update(is_active=False)
+
+
+def seated_guest() -> tuple[str, str]:
+    browser = Client()
+    asked = {"game": NC, "opponent": "perfect", "side": "X"}
+    opened = browser.post("/api/rooms", asked, content_type="application/json")
+    return opened.json()["code"], browser.cookies["sessionid"].value
+
+
+def seated_account() -> tuple[str, str]:
+    account = user()
+    return room("perfect", person(account)).room.code, logged_in(account)
+
+
+@pytest.mark.parametrize(
+    ("sits", "happens"),
+    [
+        *((seated_guest, happens) for happens in (ends, expires, is_tampered_with)),
+        *((seated_account, happens) for happens in (ends, expires, has_a_new_password, is_shut_out)),
+    ],
+)
+async def test_who_played_a_moment_ago_plays_no_more(
+    sits: Callable[[], tuple[str, str]], happens: Callable[[str], None]
+) -> None:
+    code, key = await in_db(sits)()
+    async with RunSocket(f"/api/rooms/{code}/ws", session=key) as socket:
+        state = (await socket.expect("joined"))["state"]
+        await socket.send_json_to({"type": "move", "data": {"move": "5"}})
+        state = await socket.expect("state")
+        await in_db(happens)(key)
+        await socket.send_json_to({"type": "move", "data": {"move": state["legal_moves"][0]}})
+        assert (await socket.expect("error"))["code"] == "not_a_player"
+
+
+def scope(**headers: str) -> dict[str, Any]:
+    return {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+
+
+@pytest.mark.parametrize(("sits", "n_statements"), [(seated_guest, 1), (seated_account, 2)])
+def test_who_acts_is_read_in_few_statements(sits: Callable[[], tuple[str, str]], n_statements: int) -> None:
+    asked = scope(cookie=f"other=1; sessionid={sits()[1]}")
+    with CaptureQueriesContext(connection) as seen:
+        who = person_of_scope(asked, "play")
+    assert len(seen) == n_statements
+    assert (who.guest is None) == (who.user_id is not None)
+
+
+def test_without_a_session_nothing_is_read() -> None:
+    with CaptureQueriesContext(connection) as seen:
+        visitor, session = visitor_of_scope(scope(cookie="other=1"), "play")
+    assert (visitor.is_anonymous, session, len(seen)) == (True, None, 0)
