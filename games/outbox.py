@@ -107,7 +107,8 @@ class Outbox:
         self.task.cancel()
 
     async def _run(self) -> None:
-        while True:
+        # Python 3.11's wait_for, in the broker's client, loses a cancellation that comes as what it awaits ends.
+        while not self.task.cancelling():
             self.wake.clear()
             letters, due_in_s = self._take()
             if letters:

@@ -147,6 +147,27 @@ async def test_what_is_left_is_told_when_the_server_stops() -> None:
     Outbox.here = None
 
 
+async def test_it_ends_with_its_loop_though_the_brokers_client_loses_the_cancellation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = asyncio.Event()
+
+    async def loses(*_: Any) -> dict[str, int]:
+        asked.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return {}
+
+    monkeypatch.setattr(outbox, "listeners", loses)
+    outbox_open()
+    here, Outbox.here = Outbox.here, None
+    assert here is not None
+    here.put("heard", Letter(numbered(1)))
+    await asked.wait()
+    here.task.cancel()
+    await asyncio.wait([here.task])
+
+
 async def test_threads_hand_over_and_the_loop_sends() -> None:
     outbox_open()
     threads = [threading.Thread(target=group_write, args=(f"g{n}", Letter(numbered(n)))) for n in range(20)]
