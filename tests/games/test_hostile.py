@@ -133,7 +133,8 @@ class TestPrivacy:
         from games.identity import person_of_scope
 
         client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
-        scope = {"session": client.session, "query_string": b""}
+        cookie = f"sessionid={client.session.session_key}".encode()
+        scope = {"headers": [(b"cookie", cookie)], "query_string": b""}
         assert person_of_scope(scope, "play").guest is not None
         client.session.flush()
         assert person_of_scope(scope, "play") == Person()

@@ -46,7 +46,7 @@ def test_a_guest_at_a_socket_is_known_by_one_more() -> None:
     session = SessionStore()
     session["guest"] = str(guest().guest)
     session.save()
-    scope = {"session": SessionStore(session.session_key), "headers": []}
+    scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
     found = asked(lambda: person_of_scope(scope, "play"))
     assert person_of_scope(scope, "play") == guest()
     assert len(found) == 1, "\n".join(found)
