@@ -18,7 +18,7 @@ from django.db import close_old_connections
 from games import services
 from games.crowd import CROWD
 from games.events import answering, room_group
-from games.exceptions import BusyError, PlayError, TooManyGuessesError, UnavailableError
+from games.exceptions import PlayError, TooManyGuessesError, UnavailableError
 from games.identity import person_of_scope, request_of_scope
 from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
@@ -113,6 +113,11 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         """Send a typed error to this socket alone; it stays open."""
         await self.send_frame("error", {"code": code, "detail": detail, **more})
 
+    async def send_refusal(self, error: PlayError) -> None:
+        """Say why something was refused and, where waiting helps, for how long."""
+        more = {} if error.retry_after_s is None else {"retry_after_s": error.retry_after_s}
+        await self.send_error(error.code, str(error), **more)
+
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Parse a frame and hand it to :meth:`handle`."""
         if not self.bucket.take():
@@ -121,10 +126,10 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         try:
             kind, data = parse_frame(text_data)
             await self.handle(kind, data)
-        except BusyError as error:
-            await self.send_error(error.code, str(error), retry_after_s=error.retry_after_s)
-        except (FrameError, PlayError) as error:
+        except FrameError as error:
             await self.send_error(error.code, str(error))
+        except PlayError as error:
+            await self.send_refusal(error)
 
     async def listen(self, group: str | None) -> None:
         """Accept the socket and join its group. With the broker away it still works, and hears by its pings."""
@@ -139,7 +144,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
     async def refuse(self, error: PlayError) -> NoReturn:
         """Say why, close, and hear nothing more, also of what the group has sent meanwhile."""
         await self.leave()
-        await self.send_error(error.code, str(error))
+        await self.send_refusal(error)
         codes = {UnavailableError: CLOSE_TRY_AGAIN, TooManyGuessesError: CLOSE_TOO_MANY}
         await self.close(codes.get(type(error), CLOSE_NOT_FOUND))
         raise StopConsumer

@@ -11,6 +11,8 @@ class PlayError(Exception):
     message = "This cannot be done."
     code = "play_error"
     status = 400
+    retry_after_s: int | None = None
+    """In how many seconds the same may succeed, where waiting helps."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
@@ -106,6 +108,7 @@ class TooManyGuessesError(PlayError):
     message = "Too many codes from here were wrong. Wait a little, then look at the code again."
     code = "throttled"
     status = 429
+    retry_after_s: int
 
     def __init__(self, wait_s: float) -> None:
         super().__init__()

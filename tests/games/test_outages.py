@@ -48,7 +48,7 @@ async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCap
         try:
             await socket.frame("move", {"move": "5", "ply": 0})
             error = await socket.expect("error")
-            assert error["code"] == "unavailable"
+            assert (error["code"], error["retry_after_s"]) == ("unavailable", 5)
             assert "ry again" in error["detail"]
             assert await watcher.receive_nothing()
         finally:
@@ -118,7 +118,8 @@ async def test_sockets_are_told_to_come_back_while_the_database_is_away(
         try:
             for path, account in ((paths[0], ""), (paths[1], ""), (paths[0], session)):
                 async with RunSocket(path, session=account) as socket:
-                    assert (await socket.expect("error"))["code"] == "unavailable"
+                    error = await socket.expect("error")
+                    assert (error["code"], error["retry_after_s"]) == ("unavailable", 5)
                     closed = await socket.receive_output()
                     assert (closed["type"], closed["code"]) == ("websocket.close", CLOSE_TRY_AGAIN)
         finally:

@@ -321,3 +321,6 @@ def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
     assert {code: told.get(code) for code in known} == {
         code: "–" if told.get(code) == "–" else status for code, status in known.items()
     }  # "–": told over a socket alone
+    for code in {kind.code for kind in refusals() if kind.retry_after_s is not None} | {"throttled"}:
+        (row,) = re.findall(rf"^\| `{code}` \|.*", page, re.MULTILINE)
+        assert "`Retry-After`, over a socket `retry_after_s`" in row, "whoever is to wait is told for how long"
