@@ -737,33 +737,17 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.answer_by = None
 
 
-STORE_MATCHES = """
-    WITH played AS (
-        INSERT INTO games_ply (match_id, number, side, move, position, played_at)
-        SELECT * FROM unnest(%s::bigint[], %s::int[], %s::smallint[], %s::text[], %s::text[], %s::timestamptz[])
-    ), row AS MATERIALIZED (
-        SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::int[], %s::smallint[], %s::text[],
-            %s::timestamptz[], %s::timestamptz[], %s::timestamptz[])
-            AS row (id, room_id, status, position, n_plies, winner, termination, finished_at, answer_by, changed_at)
-    ), current AS (
-        UPDATE games_match AS match SET status = row.status, position = row.position, n_plies = row.n_plies,
-            winner = row.winner, termination = row.termination, finished_at = row.finished_at, answer_by = row.answer_by
-        FROM row WHERE match.id = row.id
+STORE_PLIES = "INSERT INTO games_ply (match_id, number, side, move, position, played_at) VALUES "
+STORE_MATCH = """
+    WITH played AS ({played}), current AS (
+        UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s,
+            finished_at = %s, answer_by = %s
+        WHERE id = %s
     )
-    UPDATE games_room AS room SET version = version + 1, changed_at = row.changed_at
-    FROM row WHERE room.id = row.room_id"""
+    UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"""
+"""Not of arrays, whose length tells so much of the cost that PostgreSQL would plan the statement each time."""
 PLY = ("match_id", "number", "side", "move", "position", "played_at")
-MATCH = (
-    "id",
-    "room_id",
-    "status",
-    "position",
-    "n_plies",
-    "winner",
-    "termination",
-    "finished_at",
-    "answer_by",
-)
+MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
 
 
 def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
@@ -772,6 +756,8 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
     Of those that are over the players learn, in this very transaction: once, or not at all. ``locks`` names what is
     counted next (:func:`games.quotas.count_lock`): locked then, in this order.
     """
+    for match in matches:
+        _match_store(match, locks)
     seats = [seat for match in matches for seat in seats_read(match)]
     for seat in seats:
         if seat.memos:
@@ -780,16 +766,21 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
     for slug in sorted({seat.automaton for seat in seats if seat.match.is_over} - {""}):
         over = [match for match in matches if any(seat.automaton == slug for seat in seats_read(match))]
         PLAYERS[slug].finish([match for match in over if match.is_over])
-    now = timezone.now()
-    for match in matches:
-        match.room.version += 1
-        match.room.changed_at = now
-    new = [ply for match in matches for ply in plies_read(match) if ply.pk is None]
-    values = [[getattr(ply, name) for ply in new] for name in PLY]
-    values += [[getattr(match, name) for match in matches] for name in MATCH]
-    statement = f"{STORE_MATCHES} RETURNING {', '.join([COUNT_LOCK] * len(locks))}" if locks else STORE_MATCHES
+
+
+def _match_store(match: Match, locks: Sequence[str]) -> None:
+    """Store a match, its new plies and the room's next version."""
+    match.room.version += 1
+    match.room.changed_at = timezone.now()
+    new = [ply for ply in plies_read(match) if ply.pk is None]
+    values = [getattr(ply, name) for ply in new for name in PLY]
+    values += [getattr(match, name) for name in MATCH] + [match.room.changed_at, match.room_id]
+    played = STORE_PLIES + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(new)) if new else "SELECT"
+    statement = STORE_MATCH.format(played=played)
+    if locks:
+        statement += f" RETURNING {', '.join([COUNT_LOCK] * len(locks))}"
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, [now] * len(matches), *locks])
+        cursor.execute(statement, [*values, *locks])
 
 
 def _stored(change: Callable[[], Match], *, alone: bool = False) -> Match:
@@ -811,7 +802,8 @@ def _stored(change: Callable[[], Match], *, alone: bool = False) -> Match:
                 afterwards.callback(ENDINGS.end, pupils)
             _store(match)
             return match
-        transaction.set_rollback(True)
+        # Nothing has been stored, so its locks go with the commit: with a rollback the driver would forget what is
+        # prepared on this connection.
     return match if ENDINGS.wait(pupils, match, _stored_together) else _stored(change, alone=True)
 
 

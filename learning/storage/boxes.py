@@ -66,9 +66,11 @@ def _box_fetch(machine: Machine, key: str) -> tuple[Sequence[int], Sequence[int]
 def boxes_fetch(machine: Machine, positions: Collection[str]) -> BoxRows:
     """Those of the machine's boxes of these positions that there are, as they stand; it stands at every move."""
     table = "learning_box" if machine.shares_id is None else "learning_heldbox"
-    fetch = f"SELECT position, beads, visits FROM {table} WHERE machine_id = %s AND position = ANY(%s)"  # noqa: S608
+    # One is not read as an array of one: that would be planned each time.
+    where, of = ("position = %s", *positions) if len(positions) == 1 else ("position = ANY(%s)", list(positions))
+    fetch = f"SELECT position, beads, visits FROM {table} WHERE machine_id = %s AND {where}"  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(fetch, [machine.pk, list(positions)])
+        cursor.execute(fetch, [machine.pk, of])
         return {position: (beads, visits) for position, beads, visits in cursor.fetchall()}
 
 

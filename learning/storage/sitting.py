@@ -43,7 +43,8 @@ SITTING = f"""
             FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
         ), {", ".join(f"machine.{name}" for name in FIELDS)}
     FROM learning_machineseat AS sits JOIN learning_machine AS machine ON machine.id = sits.machine_id
-    WHERE sits.seat_id = ANY(%s) ORDER BY machine.id"""  # noqa: S608 - names of our columns
+        JOIN games_seat AS seat ON seat.id = sits.seat_id
+    WHERE {{matches}} ORDER BY machine.id {{hold}}"""  # noqa: S608 - names of our columns
 
 
 def sitting_read(seats: Sequence[Seat], hold: str = "") -> None:
@@ -54,12 +55,17 @@ def sitting_read(seats: Sequence[Seat], hold: str = "") -> None:
         hold: :data:`KEPT`, :data:`LOCKED`, or nothing.
     """
     by_id = {seat.pk: seat for seat in seats}
+    matches = list({seat.match_id for seat in seats})
+    # One is not read as an array of one: that would be planned each time.
+    where, of = ("seat.match_id = %s", matches[0]) if len(matches) == 1 else ("seat.match_id = ANY(%s)", matches)
     for seat in seats:
         seat.occupant = Occupant(None, [], is_held=bool(hold))
     machines: dict[int, Machine] = {}
     with connection.cursor() as cursor:
-        cursor.execute(f"{SITTING} {hold}", [list(by_id)])
+        cursor.execute(SITTING.format(matches=where, hold=hold), [of])
         for seat_id, drawn, *values in cursor.fetchall():
+            if seat_id not in by_id:
+                continue
             row = dict(zip(FIELDS, values, strict=True))
             row["rule_json"] = json.loads(row["rule_json"])
             machine = machines.setdefault(row["id"], Machine.from_db(DEFAULT_DB_ALIAS, FIELDS, list(row.values())))
