@@ -70,6 +70,36 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         CROWD.leave(number)
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
+def frame_text(kind: str, data: Any) -> str:
+    """A frame as it goes out."""
+    return _encode({"type": kind, "data": data})
+
+
+class StateTexts:
+    """The frames of the last few states: sockets of a room that are told the very same state send the same text."""
+
+    KEPT = 32
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[RoomState, str]] = {}
+
+    def text(self, view: RoomState) -> str:
+        """The frame of a state, which nobody changes. For the event loop alone."""
+        state, text = self._texts.get(id(view), (None, ""))
+        if state is not view:
+            if len(self._texts) >= self.KEPT:
+                del self._texts[next(iter(self._texts))]
+            text = frame_text("state", view)
+            self._texts[id(view)] = view, text  # which keeps it, so that no other one has its id
+        return text
+
+
+STATES = StateTexts()
+
+
 class Bucket:
     """A token bucket: ``rate`` frames a second, ``burst`` at once."""
 
@@ -107,7 +137,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     async def send_frame(self, kind: str, data: Any) -> None:
         """Send one frame."""
-        await self.send(text_data=json.dumps({"type": kind, "data": data}))
+        await self.send(text_data=frame_text(kind, data))
 
     async def send_error(self, code: str, detail: str, **more: Any) -> None:
         """Send a typed error to this socket alone; it stays open."""
@@ -246,7 +276,7 @@ class RoomConsumer(FrameConsumer):
         """Send a state, unless this socket has been sent it, or a later one."""
         if view["version"] > self.version:
             self.version = view["version"]
-            await self.send_frame("state", view)
+            await self.send(text_data=STATES.text(view))
 
     async def _told(self, state: State) -> RoomState:
         """The state as this socket's person may know it; who that is, is asked only where it makes a difference."""

@@ -139,7 +139,7 @@ CACHES = {
 CHANNEL_LAYERS = {
     "default": {
         # The core layer loses sockets when Redis restarts; this one does not, but buffers nothing.
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "BACKEND": "menace_site.layer.SocketLayer",
         "CONFIG": {
             "hosts": [{"address": REDIS_URL, "socket_timeout": 20}],
             "prefix": REDIS_PREFIX,

@@ -12,7 +12,7 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from games import consumers, services
-from games.consumers import in_thread
+from games.consumers import frame_text, in_thread
 from games.exceptions import RoomNotFoundError, UnavailableError
 from games.models import ApiToken, Ply, Room
 from games.selectors import room_view
@@ -249,6 +249,35 @@ async def test_whatever_a_thread_did_its_connection_goes_back(fault: type[Except
         with pytest.raises(UnavailableError if fault is OperationalError else fault):
             await in_thread(work)
     assert used[0].connection is None
+
+
+async def test_what_all_in_a_room_are_told_is_read_and_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seated, written = await make("perfect"), []
+
+    def note(kind: str, data: Any) -> str:
+        written.append(kind)
+        return frame_text(kind, data)
+
+    monkeypatch.setattr(consumers, "frame_text", note)
+    async with (
+        Socket(seated.room.code, seated.token) as mover,
+        Socket(seated.room.code) as first,
+        Socket(seated.room.code) as second,
+    ):
+        for each in (mover, first, second):
+            await each.expect("joined")
+        await mover.frame("move", {"move": "5"})
+        told = [await each.expect("state") for each in (mover, first, second)]
+        assert told[0] == told[1] == told[2]
+        assert written.count("state") == 2, "for the mover, whom nothing is told, and for everybody else"
+
+
+def test_of_many_states_the_last_few_are_kept() -> None:
+    texts = consumers.StateTexts()
+    for version in range(100):
+        state: Any = {"version": version}
+        assert json.loads(texts.text(state)) == {"type": "state", "data": {"version": version}}
+        assert texts.text(state) is texts.text(state)
 
 
 async def test_no_frame_waits_for_the_thread_that_all_sockets_share() -> None:

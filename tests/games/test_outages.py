@@ -130,6 +130,21 @@ async def test_sockets_are_told_to_come_back_while_the_database_is_away(
     assert not any(record.exc_info for record in caplog.records)
 
 
+async def test_a_socket_opens_and_is_answered_while_the_broker_is_away(outage: Outage, settings: Any) -> None:
+    layer = settings.CHANNEL_LAYERS["default"]
+    own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
+    settings.CHANNEL_LAYERS = {"default": own}
+    seated = await in_db(room)()
+    outage.kill_broker()
+    try:
+        async with Socket(seated.room.code, seated.token) as socket:
+            await socket.expect("joined")
+            await socket.frame("move", {"move": "5"})
+            assert (await socket.expect("state"))["ply"] == 2
+    finally:
+        outage.start_broker()
+
+
 @pytest.mark.slow
 async def test_a_backend_killed_under_a_move_and_a_disk_that_is_full_cost_a_refusal_each(
     outage: Outage, caplog: pytest.LogCaptureFixture
