@@ -126,6 +126,8 @@ class Lessons(NamedTuple):
     soft_share: float
     temperature: float
     random_opening: int
+    trace_cut: bool
+    average_games: float
 
 
 class Valuer(ABC, Generic[GameT]):
@@ -148,9 +150,19 @@ class Valuer(ABC, Generic[GameT]):
 
     @abstractmethod
     def look(
-        self, game: GameT, position: Any, weights: NDArray[np.float64], *, depth: int, whole: bool = False
+        self,
+        game: GameT,
+        position: Any,
+        weights: NDArray[np.float64],
+        *,
+        depth: int,
+        whole: bool = False,
+        restlessness: float = 0.0,
     ) -> Look:
         """What the value says of every legal move, ``depth`` moves ahead; exact for all of them if ``whole``.
+
+        At full depth a move costs ``restlessness`` for every time that its player has already made one to the same end
+        with the same kind of piece, as far as the position remembers; wins and losses cost nothing.
 
         A move that loses at once by the history of the game scores so; further on the search knows none.
         """
@@ -161,6 +173,7 @@ class Learnt(NamedTuple):
 
     weights: NDArray[np.float64]
     depth: int
+    restlessness: float = 0.0
 
 
 class FastValuer(Valuer[GameT]):
@@ -171,13 +184,16 @@ class FastValuer(Valuer[GameT]):
         self,
         game: GameT,
         weights: NDArray[np.float64],
+        average: NDArray[np.float64],
         lessons: Lessons,
         n_learnt: int,
         n_games: int,
         rng: RandomSource,
         start: Any = None,
     ) -> Counter[Outcome]:
-        """Learn from ``n_games`` more than the ``n_learnt`` before; how they ended. ``weights``, ``rng``: in place.
+        """Learn from ``n_games`` more than the ``n_learnt`` before; how they ended.
+
+        ``weights``, their ``average`` and ``rng`` are updated in place.
 
         Equal to ``ValueLearner.game_learnt`` as often, to the last bit. ``start``: the position that every game begins
         with, as if nothing had come before it; ``None`` for that of the game.

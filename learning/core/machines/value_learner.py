@@ -97,6 +97,7 @@ class ValueLearner:
         rule: how it learns and plays.
         weights: what it has learnt. Changed in place.
         n_learnt: from how many games.
+        average: the mean of its weights, if the rule has one. Changed in place.
         valuer: its eyes; the compiled ones of the game unless others are given.
         learns: whether it changes; a frozen machine plays as it stands.
     """
@@ -107,6 +108,7 @@ class ValueLearner:
         rule: ValueRule,
         weights: Weights,
         n_learnt: int = 0,
+        average: Weights | None = None,
         *,
         valuer: Valuer[Any] | None = None,
         learns: bool = True,
@@ -115,8 +117,14 @@ class ValueLearner:
         self.rule = rule
         self.weights = weights
         self.n_learnt = n_learnt
+        self.average = np.zeros(len(weights)) if average is None else average
         self.valuer = valuer or valuer_of(game)
         self.learns = learns
+
+    @property
+    def played(self) -> Weights:
+        """The weights that it plays by: the mean, if the rule has one."""
+        return self.average if self.rule.average_games else self.weights
 
     def value(self, position: Any) -> float:
         """The value, between -1 and 1, of a position after a move, for whoever made it."""
@@ -125,7 +133,10 @@ class ValueLearner:
 
     def look(self, position: Any, *, whole: bool = False) -> Look:
         """What it thinks of every legal move when it plays."""
-        return self.valuer.look(self.game, position, self.weights, depth=self.rule.play_depth, whole=whole)
+        rule = self.rule
+        return self.valuer.look(
+            self.game, position, self.played, depth=rule.play_depth, whole=whole, restlessness=rule.restlessness
+        )
 
     def choose(self, position: Any) -> Any:
         """What it plays: what it thinks best, the first of equals."""
@@ -184,6 +195,10 @@ class ValueLearner:
                 self.weights[index] = grained(float(self.weights[index]) + step * amount)
             steps.append(WeightStep(turn.position, value, target))
         self.n_learnt += 1
+        if self.rule.average_games:
+            share = 1.0 / min(float(self.n_learnt), self.rule.average_games)
+            for index, mean in enumerate(self.average.tolist()):
+                self.average[index] = grained(mean + share * (float(self.weights[index]) - mean))
         return steps
 
     def _targets(self, turns: Sequence[Turn], outcome: Outcome, n_opening: int) -> list[tuple[Turn, float]]:
@@ -195,7 +210,7 @@ class ValueLearner:
         ahead = {Result.WIN: 1.0, Result.DRAW: 0.0, Result.LOSS: -1.0}[Result.of(outcome, last)]
         for turn in reversed(turns[max(n_opening, 1) :]):
             says = turn.worth
-            if turn.followed:
+            if turn.followed or not rule.trace_cut:
                 says = (1.0 - rule.trace) * says + rule.trace * ahead
             ahead = -rule.value_discount * says
             found.append((turn, ahead))

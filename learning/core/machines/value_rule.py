@@ -29,6 +29,8 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "random_opening": (0, 100),
     "search_depth": (1, MAX_DEPTH),
     "play_depth": (1, MAX_DEPTH),
+    "average_games": (0, 1e9),
+    "restlessness": (0, 1),
 }
 
 
@@ -42,6 +44,10 @@ class ValueRule:
     ``soft_share`` drawn by how they look one move ahead, the better the likelier (the lower the ``temperature``, the
     more so); the others are the best that a search of ``search_depth`` finds. Otherwise it plays what a search of
     ``play_depth`` finds best.
+
+    ``trace_cut``: a move that is not what the search found best ends how far back a result is felt. With
+    ``average_games`` it plays by the mean of its weights over about so many games, and 0 is for the weights themselves.
+    ``restlessness`` is what going where such a piece has gone before costs when it plays, by score.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -62,6 +68,9 @@ class ValueRule:
     random_opening: int = 6
     search_depth: int = 2
     play_depth: int = 2
+    trace_cut: bool = True
+    average_games: float = 0.0
+    restlessness: float = 0.0
     features: str = "full-1"
 
     def __post_init__(self) -> None:
@@ -100,6 +109,8 @@ class ValueRule:
             soft_share=self.soft_share,
             temperature=self.temperature,
             random_opening=self.random_opening,
+            trace_cut=self.trace_cut,
+            average_games=self.average_games,
         )
 
     def rate(self, n_learnt: int) -> float:
@@ -131,6 +142,10 @@ def _read(name: str, value: object, wanted: type) -> Any:
     if wanted is str:
         if not isinstance(value, str):
             raise RuleError(name, f"must be a name, not {value!r}")
+        return value
+    if wanted is bool:
+        if not isinstance(value, bool):
+            raise RuleError(name, f"must be true or false, not {value!r}")
         return value
     # bool is an int in Python; a depth of true is a mistake, not 1.
     if isinstance(value, bool) or not isinstance(value, int | float):

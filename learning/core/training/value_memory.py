@@ -23,13 +23,13 @@ from learning.core.training.play import Mover
 class ValueMemory:
     """A machine with its weights, and with what they were when they were kept.
 
-    All that a run changes is the weights, the number of games, the snapshots and its random source: a run taken up
-    again with them goes on as if it had never stopped.
+    All that a run changes is the weights, their mean, the number of games, the snapshots and its random source: a run
+    taken up again with them goes on as if it had never stopped.
     """
 
     machine: ValueLearner
     snapshots: dict[int, Weights] = field(default_factory=dict)
-    """By games learnt from: after 1, 100, 300, 1,000, …"""
+    """The weights that it played by, by games learnt from: after 1, 100, 300, 1,000, …"""
     n_left_out: int = 0
 
     @classmethod
@@ -40,9 +40,11 @@ class ValueMemory:
         weights: Weights,
         n_learnt: int = 0,
         snapshots: Mapping[int, Weights] | None = None,
+        average: Weights | None = None,
     ) -> ValueMemory:
-        """The memory with these weights, which are copied."""
-        return cls(ValueLearner(game, rule, weights.copy(), n_learnt), dict(snapshots or {}))
+        """The memory with these weights and their mean, which are copied."""
+        mean = None if average is None else average.copy()
+        return cls(ValueLearner(game, rule, weights.copy(), n_learnt, mean), dict(snapshots or {}))
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent; everything is updated in place.
@@ -73,7 +75,7 @@ class ValueMemory:
 
     def _keep(self) -> None:
         if is_snapshot(self.machine.n_learnt):
-            self.snapshots[self.machine.n_learnt] = self.machine.weights.copy()
+            self.snapshots[self.machine.n_learnt] = self.machine.played.copy()
 
     def _train_alone(self, n_games: int, rng: RandomSource) -> Tally:
         machine, tally = self.machine, Tally()
@@ -81,7 +83,9 @@ class ValueMemory:
         while machine.n_learnt < end:
             n = min(end, snapshot_after(machine.n_learnt)) - machine.n_learnt
             lessons = machine.rule.lessons
-            found = fast_valuer(machine.game).train(machine.game, machine.weights, lessons, machine.n_learnt, n, rng)
+            found = fast_valuer(machine.game).train(
+                machine.game, machine.weights, machine.average, lessons, machine.n_learnt, n, rng
+            )
             machine.n_learnt += n
             self._keep()
             for outcome, number in found.items():

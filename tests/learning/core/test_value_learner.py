@@ -60,6 +60,9 @@ class TestRule:
             ("play_depth", 5),
             ("play_depth", True),
             ("features", 3),
+            ("trace_cut", 1),
+            ("average_games", -1),
+            ("restlessness", 2),
             ("epsilon", 0.1),
         ],
     )
@@ -160,7 +163,7 @@ CURIOUS = replace(RULE, random_share=0.2, random_opening=3, value_rate=0.3)
     [
         (replace(CURIOUS, search_depth=1), Position(START, BLACK, 170), 2),
         (replace(CURIOUS, search_depth=1, features="squares-1"), Position(thinned(), WHITE, 0), 2),
-        (CURIOUS, Position(thinned(), BLACK, 188), 3),
+        (replace(CURIOUS, trace_cut=False, average_games=2), Position(thinned(), BLACK, 188), 3),
     ],
     ids=["whole board", "squares", "two plies"],
 )
@@ -170,10 +173,13 @@ def test_the_compiled_games_are_the_readable_ones(slug: str, rule: ValueRule, st
         one.weights[:] = any_weights(2, rule.features)
     rngs = RandomSource(4), RandomSource(4)
     outcomes = Counter(readable.game_learnt(rngs[0], start) for _ in range(n_games))
-    found = RomgonValuer().train(romgon(slug), compiled.weights, rule.lessons, 0, n_games, rngs[1], start)
+    found = RomgonValuer().train(
+        romgon(slug), compiled.weights, compiled.average, rule.lessons, 0, n_games, rngs[1], start
+    )
     assert found == outcomes
     assert rngs[0].text == rngs[1].text
     assert compiled.weights.tolist() == readable.weights.tolist()
+    assert compiled.average.tolist() == readable.average.tolist()
     assert compiled.weights.tolist() != any_weights(2, rule.features).tolist()
 
 
@@ -181,7 +187,7 @@ def test_the_compiled_games_are_the_readable_ones(slug: str, rule: ValueRule, st
 def test_a_python_game_with_compiled_searches_is_the_compiled_game(slug: str) -> None:
     one, other, rngs = learner(slug), learner(slug), (RandomSource(8), RandomSource(8))
     outcomes = Counter(one.game_learnt(rngs[0]) for _ in range(2))
-    assert RomgonValuer().train(romgon(slug), other.weights, RULE.lessons, 0, 2, rngs[1]) == outcomes
+    assert RomgonValuer().train(romgon(slug), other.weights, other.average, RULE.lessons, 0, 2, rngs[1]) == outcomes
     assert one.weights.tolist() == other.weights.tolist()
 
 
@@ -208,10 +214,10 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
 def test_a_run_is_the_same_however_it_is_cut() -> None:
     whole, cut, rngs = learner(), learner(), (RandomSource(6), RandomSource(6))
     valuer, game = RomgonValuer(), romgon("romgon")
-    outcomes = valuer.train(game, whole.weights, RULE.lessons, 0, 30, rngs[0])
+    outcomes = valuer.train(game, whole.weights, whole.average, RULE.lessons, 0, 30, rngs[0])
     parts = Counter[Outcome]()
     for first, n in ((0, 1), (1, 22), (23, 7)):
-        parts += valuer.train(game, cut.weights, RULE.lessons, first, n, rngs[1])
+        parts += valuer.train(game, cut.weights, cut.average, RULE.lessons, first, n, rngs[1])
     assert parts == outcomes
     assert cut.weights.tolist() == whole.weights.tolist()
     assert rngs[0].text == rngs[1].text

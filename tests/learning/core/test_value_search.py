@@ -99,6 +99,8 @@ def test_the_compiled_search_is_the_readable_one(slug: str, feature_set: str) ->
         readable = READABLE.look(game, position, weights, depth=depth)
         assert COMPILED.look(game, position, weights, depth=depth, whole=True) == readable
         assert COMPILED.look(game, position, weights, depth=depth).best == readable.best
+        restless = READABLE.look(game, position, weights, depth=depth, restlessness=0.1)
+        assert COMPILED.look(game, position, weights, depth=depth, restlessness=0.1).best == restless.best
 
 
 def test_what_loses_by_repetition_is_played_last() -> None:
@@ -111,6 +113,22 @@ def test_what_loses_by_repetition_is_played_last() -> None:
         looked = valuer.look(game, position, np.zeros(765), depth=1)
         assert looked.near[losing] == looked.deep[losing] == 1 - WIN
         assert looked.best == 0 != losing
+
+
+def test_going_where_one_was_costs_a_restless_machine() -> None:
+    game = romgon("romgon")
+    position = game.initial_position()
+    for text in ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0"):
+        position = game.apply(position, game.parse_move(text))
+    again = game.legal_moves(position).index(game.parse_move("6-5>5-5"))
+    for valuer in (COMPILED, READABLE):
+        calm, restless = (
+            valuer.look(game, position, any_weights(1), depth=1, whole=True, restlessness=c) for c in (0.0, 0.25)
+        )
+        assert restless.near == calm.near
+        assert [a - b for a, b in zip(calm.deep, restless.deep, strict=True)] == [
+            0.25 * (index == again) for index in range(len(calm.deep))
+        ]
 
 
 def test_a_win_at_hand_is_seen_at_any_depth() -> None:

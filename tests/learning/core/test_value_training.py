@@ -44,6 +44,7 @@ def memory(slug: str = "romgon", rule: ValueRule = RULE) -> ValueMemory:
 
 def said(memory: ValueMemory) -> tuple[list[float], int, dict[int, list[float]]]:
     kept = {n: weights.tolist() for n, weights in memory.snapshots.items()}
+    kept[-1] = memory.machine.average.tolist()
     return memory.machine.weights.tolist(), memory.machine.n_learnt, kept
 
 
@@ -72,11 +73,14 @@ class TestSnapshots:
         assert list(whole.snapshots) == [1, 100]
 
     def test_a_run_goes_on_from_what_was_stored(self) -> None:
-        whole, first, rngs = memory(), memory(), (RandomSource(5), RandomSource(5))
+        rule, rngs = ValueRule(average_games=20), (RandomSource(5), RandomSource(5))
+        whole, first = memory(rule=rule), memory(rule=rule)
         whole.train_against(whole, 101, rngs[0], opponent_learns=True)
         first.train_against(first, 60, rngs[1], opponent_learns=True)
         machine = first.machine
-        again = ValueMemory.load(machine.game, RULE, machine.weights, machine.n_learnt, first.snapshots)
+        again = ValueMemory.load(
+            machine.game, machine.rule, machine.weights, machine.n_learnt, first.snapshots, machine.average
+        )
         again.train_against(again, 41, RandomSource.from_text(rngs[1].text), opponent_learns=True)
         assert said(again) == said(whole)
         assert machine.n_learnt == 60
@@ -118,11 +122,11 @@ class TestContests:
     @pytest.mark.parametrize("slug", ["romgon", "romgon-flip"])
     @pytest.mark.parametrize(("level", "depth"), [("easy", 1), ("beginner", 1), ("medium", 1), ("hard", 2)])
     def test_compiled_as_move_by_move(self, slug: str, level: str, depth: int) -> None:
-        game, rule = romgon(slug), ValueRule(play_depth=depth)
+        game, rule = romgon(slug), ValueRule(play_depth=depth, restlessness=0.02 * depth)
         machine = ValueLearner(game, rule, any_weights(6))
         played = openings(game, 2, seed=4)
         plain = meeting(game, ValuePlayer(machine), OPPONENTS[level])
-        compiled = value_meeting(game, Learnt(machine.weights, depth), LEVELS[level])
+        compiled = value_meeting(game, Learnt(machine.weights, depth, rule.restlessness), LEVELS[level])
         for number, opening in enumerate(played):
             for side in Side:
                 rngs = RandomSource(9, number), RandomSource(9, number)

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from learning.core.engines.romgon.answers import N_CANDIDATES
 from learning.core.engines.romgon.boards import MAX_ACTIONS, PLAIN, do, generate_legal, load, wins
 from learning.core.engines.romgon.search import search
-from learning.core.engines.romgon.value_games import Record, bar, drawn, ending_after, note, quiet_kind, record_made
+from learning.core.engines.romgon.value_games import (
+    Record,
+    bar,
+    charge,
+    drawn,
+    ending_after,
+    note,
+    quiet_kind,
+    record_made,
+)
 from learning.core.engines.romgon.value_games import winner as winner_of
 from learning.core.engines.romgon.value_search import Desk, desk_made, look
 from learning.core.kernels.jit import kernel
@@ -26,6 +35,7 @@ class Contestant(NamedTuple):
     weights: NDArray[np.float64]
     random_tenths: int
     plain: bool
+    restlessness: float
 
 
 @kernel
@@ -64,13 +74,15 @@ def contest(
     desk = desk_made(max(contestants[0].depth, contestants[1].depth), len(board))
     record = record_made(len(board))
     load(board, desk.cells, desk.sets)
-    n, ending = 0, -1
+    n, ending, since = 0, -1, 0
     note(record, 0, desk.cells)
     while ending < 0:
         n_legal = generate_legal(desk.cells, desk.sets, side, options, desk.actions[0])
-        action = _action(desk, record, n, n_legal, side, options, shuttle, opening, contestants[side], words)
+        action = _action(desk, record, n, n_legal, side, options, shuttle, since, opening, contestants[side], words)
         record.actions[n] = action
         record.kinds[n] = quiet_kind(desk.cells, action)
+        if action & 63 != action >> 6 & 63 and desk.cells[action >> 6 & 63] and not shuttle:
+            since = n + 1
         is_won = wins(desk.cells, side, action)
         do(desk.cells, desk.sets, side, action)
         n += 1
@@ -89,6 +101,7 @@ def _action(
     side: int,
     options: int,
     shuttle: bool,
+    since: int,
     opening: NDArray[np.int32],
     who: Contestant,
     words: NDArray[np.uint64],
@@ -97,5 +110,6 @@ def _action(
         return opening[n]
     bar(desk, record, n, n_legal, side, shuttle)
     if len(who.weights):
+        charge(desk, record, n, n_legal, since, who.restlessness)
         return desk.actions[0, look(desk, n_legal, side, options, who.depth, False, who.weights)]
     return _level_action(desk, n_legal, side, options, who, words)

@@ -144,6 +144,29 @@ def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bo
         undo(cells, sets, action, code, taken, before)
 
 
+@kernel
+def charge(desk: Desk, record: Record, n: int, n_legal: int, since: int, restlessness: float) -> None:
+    """Write what the legal actions cost: so much for each earlier one to the same end by the same kind of piece.
+
+    ``since``: the number of plies that are forgotten.
+    """
+    for index in range(n_legal):
+        action = desk.actions[0, index]
+        kind, n_times, at = desk.cells[action & 63] & TYPE_BITS, 0, n - 2
+        while restlessness > 0.0 and at >= since:
+            other = record.actions[at]
+            is_alike = record.boards[at, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
+            if is_alike and _is_flip(other) == _is_flip(action):
+                n_times += 1
+            at -= 2
+        desk.cost[index] = grained(restlessness) * n_times
+
+
+@inlined
+def _is_flip(action: int) -> bool:
+    return action & 63 == action >> 6
+
+
 @inlined
 def _chosen(desk: Desk, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
     """What is played while learning: something at random, by fading scores, or what the search found best."""
@@ -248,7 +271,7 @@ def learn(
     ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
     for at in range(n - 2, max(n_opening - 1, 0) - 1, -1):
         found = record.worths[at + 1]
-        if record.followed[at + 1]:
+        if record.followed[at + 1] or not lessons.trace_cut:
             found = (1.0 - lessons.trace) * found + lessons.trace * ahead
         ahead = -lessons.discount * found
         targets[at] = ahead
@@ -277,13 +300,14 @@ def train(
     n_learnt: int,
     n_games: int,
     weights: NDArray[np.float64],
+    average: NDArray[np.float64],
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
 ) -> None:
     """Play ``n_games`` from a board and learn from each, ``n_learnt`` having been learnt from before.
 
-    ``weights``, ``words`` and ``tally`` are updated in place; ``tally``: ``(3, 7)``, games by winner (2 for nobody) and
-    ending.
+    ``weights``, their ``average``, ``words`` and ``tally`` are updated in place; ``tally``: ``(3, 7)``, games by winner
+    (2 for nobody) and ending.
     """
     desk, record, phi = desk_made(lessons.search_depth, len(board)), record_made(len(board)), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):
@@ -292,6 +316,10 @@ def train(
         rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
         learn(desk, record, side, n, n_opening, won_by, rate, lessons, weights, phi)
         tally[won_by, ending] += 1
+        if lessons.average_games > 0.0:
+            share = 1.0 / min(number + 1.0, lessons.average_games)
+            for index in range(len(weights)):
+                average[index] = grained(average[index] + share * (weights[index] - average[index]))
 
 
 @kernel

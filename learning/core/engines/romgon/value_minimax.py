@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from games.rules.base import Side
 from games.rules.romgon.moves import Move, Options, after, legal_moves
-from games.rules.romgon.pieces import Board
+from games.rules.romgon.pieces import Board, kind_of
 from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import Look, Valuer
 from learning.core.engines.romgon.features import FEATURE_SETS, features, refusal
 from learning.core.engines.romgon.minimax import is_won_by
-from learning.core.kernels.exact_floats import WIN
+from learning.core.kernels.exact_floats import WIN, grained
 
 
 class ReadableValuer(Valuer[Romgon]):
@@ -27,16 +27,25 @@ class ReadableValuer(Valuer[Romgon]):
         return features(position.board, position.side.other, feature_set)
 
     def look(
-        self, game: Romgon, position: Position, weights: NDArray[np.float64], *, depth: int, whole: bool = False
+        self,
+        game: Romgon,
+        position: Position,
+        weights: NDArray[np.float64],
+        *,
+        depth: int,
+        whole: bool = False,
+        restlessness: float = 0.0,
     ) -> Look:
         board, side, options = position.board, position.side, game.options
         moves = legal_moves(board, side, options)
         barred = [loses_by_history(game, position, move) for move in moves]
         near = [_value(board, move, side, options, weights, 1, 1) for move in moves]
         deep = [_value(board, move, side, options, weights, depth, 1) for move in moves]
-        for index, is_barred in enumerate(barred):
-            if is_barred:
+        for index, move in enumerate(moves):
+            if barred[index]:
                 near[index] = deep[index] = 1 - WIN
+            elif abs(deep[index]) < WIN / 2:
+                deep[index] -= grained(restlessness) * n_visits(position, move)
         return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__))
 
 
@@ -46,6 +55,18 @@ def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
         return False
     outcome = game.outcome(game.apply(position, move))
     return outcome is not None and outcome.winner is position.side.other
+
+
+def n_visits(position: Position, move: Move) -> int:
+    """How often whoever is to move has brought such a piece to where the action ends, or flipped it there."""
+    kind = kind_of(position.board[move.origin])
+    own = range(len(position.moves) - 2, -1, -2)
+    return sum(
+        position.moves[at].target == move.target
+        and position.moves[at].is_flip == move.is_flip
+        and kind_of(position.past[at][position.moves[at].origin]) == kind
+        for at in own
+    )
 
 
 def _value(

@@ -49,6 +49,8 @@ class Desk(NamedTuple):
     """``(MAX_ACTIONS,)``: whether the action loses at once, by what the tree does not know."""
     near: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: the score of each action when looking one action ahead."""
+    cost: NDArray[np.float64]
+    """``(MAX_ACTIONS,)``: what each action costs, at full depth, unless it wins or loses."""
     deep: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: the same at full depth; of actions that are not best perhaps an upper bound."""
 
@@ -66,6 +68,7 @@ def desk_made(depth: int, n_cells: int) -> Desk:
         np.empty(MAX_SEEN, np.float64),
         np.zeros(MAX_ACTIONS, np.bool_),
         np.empty(MAX_ACTIONS, np.float64),
+        np.zeros(MAX_ACTIONS, np.float64),
         np.empty(MAX_ACTIONS, np.float64),
     )
 
@@ -169,10 +172,12 @@ def look(desk: Desk, n: int, side: int, options: int, depth: int, whole: bool, w
             action = desk.actions[0, index]
             code = cells[action & 63]
             taken = do(cells, sets, side, action)
-            floor = -INFINITE if whole else greatest - _TIED
+            floor = -INFINITE if whole else greatest + desk.cost[index] - _TIED
             two = int(np.int64(2))  # a bare 2 is a type of its own, and a second kernel for it
             value = -best(desk, 1 - side, depth - 1, two, -INFINITE, -floor, options, weights)
             undo(cells, sets, action, code, taken, before)
+        if abs(value) < WIN / 2:
+            value -= desk.cost[index]
         desk.deep[index] = value
         if value > greatest or (value == greatest and index < chosen):
             chosen, greatest = index, value
@@ -187,15 +192,17 @@ def looked(
     depth: int,
     whole: bool,
     barred: NDArray[np.bool_],
+    cost: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """The near and the deep score of every legal action in canonical order, ``(n,)`` each, and the best one's index.
 
-    ``barred``: ``(n,)``, the actions that lose at once by what the board alone does not say.
+    ``barred``: ``(n,)``, the actions that lose at once by what the board alone does not say; ``cost``: ``(n,)``.
     """
     desk = desk_made(depth, len(board))
     load(board, desk.cells, desk.sets)
     n = generate_legal(desk.cells, desk.sets, side, options, desk.actions[0])
     desk.barred[:n] = barred
+    desk.cost[:n] = cost
     chosen = look(desk, n, side, options, depth, whole, weights)
     return desk.near[:n].copy(), desk.deep[:n].copy(), chosen

@@ -16,9 +16,10 @@ from learning.core.engines.romgon.answers import action_number, board_array, opt
 from learning.core.engines.romgon.features import FEATURE_SETS
 from learning.core.engines.romgon.value_contests import Contestant, contest
 from learning.core.engines.romgon.value_games import ENDINGS, train
-from learning.core.engines.romgon.value_minimax import ReadableValuer, loses_by_history
+from learning.core.engines.romgon.value_minimax import ReadableValuer, loses_by_history, n_visits
 from learning.core.engines.romgon.value_search import looked
 from learning.core.engines.romgon.valued import seen_features
+from learning.core.kernels.exact_floats import grained
 from learning.core.kernels.random_source import RandomSource
 
 
@@ -31,19 +32,29 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         return {int(index): float(amounts[index]) for index in np.flatnonzero(amounts)}
 
     def look(
-        self, game: Romgon, position: Position, weights: NDArray[np.float64], *, depth: int, whole: bool = False
+        self,
+        game: Romgon,
+        position: Position,
+        weights: NDArray[np.float64],
+        *,
+        depth: int,
+        whole: bool = False,
+        restlessness: float = 0.0,
     ) -> Look:
         moves = legal_moves(position.board, position.side, game.options)
         barred = np.array([loses_by_history(game, position, move) for move in moves], np.bool_)
-        near, deep, best = looked(
-            board_array(position.board), int(position.side), option_flags(game.options), depth, whole, barred, weights
-        )
+        cost = np.zeros(len(moves))
+        if restlessness:
+            cost[:] = [grained(restlessness) * n_visits(position, move) for move in moves]
+        board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
+        near, deep, best = looked(board, side, flags, depth, whole, barred, cost, weights)
         return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best))
 
     def train(
         self,
         game: Romgon,
         weights: NDArray[np.float64],
+        average: NDArray[np.float64],
         lessons: Lessons,
         n_learnt: int,
         n_games: int,
@@ -62,6 +73,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
             n_learnt,
             n_games,
             weights,
+            average,
             words,
             tally,
         )
@@ -89,8 +101,8 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
 
 def _contestant(player: Learnt | Level) -> Contestant:
     if isinstance(player, Learnt):
-        return Contestant(player.depth, player.weights, 0, plain=False)
-    return Contestant(player.depth, np.zeros(0), player.random_tenths, player.plain)
+        return Contestant(player.depth, player.weights, 0, plain=False, restlessness=player.restlessness)
+    return Contestant(player.depth, np.zeros(0), player.random_tenths, player.plain, restlessness=0.0)
 
 
 def _outcome(ending: int, winner: int) -> Outcome:
