@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -22,13 +21,12 @@ from games.exceptions import PlayError, TooManyGuessesError, UnavailableError
 from games.identity import person_of_scope, request_of_scope
 from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
+from games.outbox import BROKER
 from games.players import GUEST
 from games.selectors import State
 from games.serializers import FrameError, parse_move_data, parse_step_data
 from games.states import RoomState
 from games.throttles import Guesses
-
-logger = logging.getLogger(__name__)
 
 MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
@@ -167,8 +165,9 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             try:
                 await self.channel_layer.group_add(group, self.channel_name)
                 self.group = group
-            except Exception:  # whatever the broker's client raises
-                logger.exception("could not join %s", group)
+                BROKER.answered()
+            except Exception as error:  # whatever the broker's client raises
+                BROKER.failed(f"join {group}", error)
         await self.accept()
 
     async def refuse(self, error: PlayError) -> NoReturn:

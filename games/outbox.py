@@ -20,6 +20,9 @@ from typing import Any, ClassVar
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
+from redis.exceptions import RedisError
+
+from games.outages import summary
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +36,31 @@ MOST_GROUPS = 10_000
 """So many groups at most wait to be told something; what comes for others then is dropped."""
 
 Message = dict[str, Any]
+
+
+class Broker:
+    """Whether the broker is there, as far as this process has seen: the log has a line when it goes and one when it is
+    back, and nothing in between, however many groups are not told.
+    """
+
+    is_away = False
+
+    def failed(self, doing: str, error: BaseException) -> None:
+        """It could not do something. An error that is no outage is a fault of ours, and has its traceback."""
+        if not isinstance(error, (RedisError, OSError)):
+            logger.error("could not %s", doing, exc_info=error)
+        elif not self.is_away:
+            self.is_away = True
+            logger.error("the broker is away: could not %s: %s", doing, summary(error))
+
+    def answered(self) -> None:
+        """It did what it was asked."""
+        if self.is_away:
+            self.is_away = False
+            logger.warning("the broker is back")
+
+
+BROKER = Broker()
 
 
 def latest(before: Message, after: Message) -> Message:
@@ -202,7 +230,9 @@ async def deliver(letters: Mapping[str, Letter]) -> bool:
     except Exception as error:  # whatever the broker's client raises, the writes have succeeded
         faults = [error]
     if faults:
-        logger.error("could not tell %d of %d groups", len(faults), len(letters), exc_info=faults[0])
+        BROKER.failed(f"tell {len(faults)} of {len(letters)} groups", faults[0])
+    else:
+        BROKER.answered()
     return not faults
 
 

@@ -21,6 +21,7 @@ from rest_framework.test import APIClient
 from games.consumers import CLOSE_TRY_AGAIN, in_thread
 from games.models import Match, Ply, Room
 from games.outages import database_stumbled
+from games.outbox import BROKER, Letter, deliver
 from games.services import Seated
 from tests.factories import machine, room, user
 from tests.learning.runs import run_of
@@ -130,19 +131,31 @@ async def test_sockets_are_told_to_come_back_while_the_database_is_away(
     assert not any(record.exc_info for record in caplog.records)
 
 
-async def test_a_socket_opens_and_is_answered_while_the_broker_is_away(outage: Outage, settings: Any) -> None:
+async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_log_says_so_once(
+    outage: Outage, settings: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BROKER, "is_away", False)
     layer = settings.CHANNEL_LAYERS["default"]
     own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
     settings.CHANNEL_LAYERS = {"default": own}
     seated = await in_db(room)()
     outage.kill_broker()
     try:
-        async with Socket(seated.room.code, seated.token) as socket:
-            await socket.expect("joined")
-            await socket.frame("move", {"move": "5"})
-            assert (await socket.expect("state"))["ply"] == 2
+        async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
+            for each in (mover, watcher):
+                await each.expect("joined")
+            await mover.frame("move", {"move": "5"})
+            assert (await mover.expect("state"))["ply"] == 2
+            await watcher.frame("ping")
+            assert (await watcher.expect("state"))["ply"] == 2
+            assert not await deliver({"any": Letter({"type": "any"})})
     finally:
         outage.start_broker()
+    async with Socket(seated.room.code, seated.token) as mover:
+        await mover.expect("joined")
+    said = [record for record in caplog.records if record.name == "games.outbox"]
+    assert ["away" in said[0].getMessage(), "back" in said[1].getMessage(), len(said)] == [True, True, 2]
+    assert not any(record.exc_info for record in said)
 
 
 @pytest.mark.slow

@@ -230,6 +230,7 @@ async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
     layer = RedisPubSubChannelLayer(hosts=[silent])
     monkeypatch.setattr(outbox, "get_channel_layer", lambda: layer)
     monkeypatch.setattr(outbox, "MOST_GROUPS", 10)
+    monkeypatch.setattr(outbox.BROKER, "is_away", False)
     monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", outbox_longest())
     outbox_open()
     here = Outbox.here
