@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -30,6 +30,7 @@ from games.states import (
     MatchBoards,
     MoveState,
     OpponentShape,
+    PositionState,
     PrivateSeat,
     RoomState,
     SeatState,
@@ -233,32 +234,21 @@ def room_view(room: Room, match: Match | None = None) -> RoomState:
     """
     match = match or match_latest(room)
     game = room.game_rules
-    position = game.decode(match.position)
+    shown = (_position_kept if game.takes_boxes else _position_shown)(
+        game, match.position, match.status == MatchStatus.PLAYING
+    )
     seats, plies = seats_read(match), plies_read(match)
-    playing = match.status == MatchStatus.PLAYING
-    legal = game.legal_moves(position) if playing else ()
-    cells = game.look.layout.cells
     roles = game.look.layout.roles
     return {
+        **shown,
         "code": room.code,
         "game": room.game,
         "number": match.number,
         "version": room.version,
         "status": cast("Status", match.status),
-        "board": list(game.pieces(position)),
-        "position": match.position,
         "ply": match.n_plies,
-        "turn": roles[game.side_to_move(position)] if playing else None,
         "thinking": match.answer_by is not None,
-        "legal_moves": [game.format_move(move) for move in legal],
-        "paths": {game.format_move(move): game.look.path_ids(move) for move in legal},
-        "actions": {
-            game.format_move(move): _action(game, position, move) for move in legal if game.look.kind(move) != "move"
-        },
-        "notices": dict(game.look.notices(position)) if playing else {},
-        "captured": _captured(game, position),
         "last_move": plies[-1].move if plies else None,
-        "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
         "outcome": None if not match.is_over else _outcome(match),
         "seats": [
             {
@@ -280,20 +270,54 @@ def room_view(room: Room, match: Match | None = None) -> RoomState:
     }
 
 
+def _position_shown(game: Game[Any, Any], text: str, playing: bool) -> PositionState:
+    """What the state says of the position alone; nobody changes any of it."""
+    position = game.decode(text)
+    legal = game.legal_moves(position) if playing else ()
+    cells = game.look.layout.cells
+    return {
+        "board": list(game.pieces(position)),
+        "position": text,
+        "turn": game.look.layout.roles[game.side_to_move(position)] if playing else None,
+        "legal_moves": [game.format_move(move) for move in legal],
+        "paths": {game.format_move(move): game.look.path_ids(move) for move in legal},
+        "actions": {
+            game.format_move(move): _action(game, position, move) for move in legal if game.look.kind(move) != "move"
+        },
+        "notices": dict(game.look.notices(position)) if playing else {},
+        "captured": _captured(game, position),
+        "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
+    }
+
+
+_position_kept = lru_cache(maxsize=4096)(_position_shown)
+"""The same of games small enough for boxes, whose matches go through the same few positions."""
+
+
 def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[MoveState]:
     """The moves of a match, told as they were played: each from the board that it was made on."""
-    position = game.initial_position()
+    step, position = _step_kept if game.takes_boxes else _step, game.initial_position()
     for ply in plies:
-        move = game.parse_move(ply.move)
+        path, name, piece, position = step(game, position, ply.move)
         yield {
             "ply": ply.number,
             "role": game.look.layout.roles[ply.side],
             "move": ply.move,
-            "path": game.look.path_ids(move),
-            "name": game.look.tell_move(position, move),
-            "piece": game.look.mover(position, move),
+            "path": path,
+            "name": name,
+            "piece": piece,
         }
-        position = game.apply(position, move)
+
+
+def _step(game: Game[Any, Any], position: Any, text: str) -> tuple[list[str], str, str | None, Any]:
+    """Of a move: the cells that it touches, its words, its piece, and the position after it. Nobody changes any."""
+    move = game.parse_move(text)
+    path, name, piece = game.look.path_ids(move), game.look.tell_move(position, move), game.look.mover(position, move)
+    return path, name, piece, game.apply(position, move)
+
+
+_step_kept = lru_cache(maxsize=4096)(_step)
+"""Of the same games. A position of a game with history is long, and looking it up would take longer than the step."""
 
 
 def room_positions(code: str, after: int = -1) -> MatchBoards:

@@ -248,7 +248,21 @@ class MoveState(TypedDict):
     piece: str | None
 
 
-class RoomState(TypedDict):
+class PositionState(TypedDict):
+    """What a position says by itself; of a match that is not being played there is nothing to move."""
+
+    board: list[str | None]
+    position: str
+    turn: str | None
+    legal_moves: list[str]
+    paths: dict[str, list[str]]
+    actions: dict[str, Action]
+    notices: dict[str, str]
+    captured: dict[str, list[str]]
+    winning_cells: list[str]
+
+
+class RoomState(PositionState):
     """The state of a room and its latest match, as whoever asks may know it."""
 
     code: str
@@ -256,18 +270,9 @@ class RoomState(TypedDict):
     number: int
     version: int
     status: Status
-    board: list[str | None]
-    position: str
     ply: int
-    turn: str | None
     thinking: bool
-    legal_moves: list[str]
-    paths: dict[str, list[str]]
-    actions: dict[str, Action]
-    notices: dict[str, str]
-    captured: dict[str, list[str]]
     last_move: str | None
-    winning_cells: list[str]
     outcome: Ending | None
     seats: list[SeatState]
     moves: list[MoveState]

@@ -12,6 +12,7 @@ from games.models import Match, Seat
 from games.selectors import plies_read, reason_of, role_of
 from games.states import (
     BeadChange,
+    DrawnBox,
     DrawState,
     Insight,
     LessonDeed,
@@ -193,10 +194,20 @@ def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[
     return moves_of_slots, slots, turned
 
 
+@lru_cache(maxsize=4096)
+def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
+    """A machine's box as it is printed. Nobody changes any of it."""
+    printed = cabinet.game.decode(position)
+    return {
+        "position": position,
+        "board": list(cabinet.game.pieces(printed)),
+        "move_number": cabinet.move_number(printed) + 1,
+        "url": reverse("box", args=[machine_id, position]),
+    }
+
+
 def _draw_view(cabinet: Cabinet, draw: Draw, before: str, move: str | None) -> DrawState:
     """A draw as it was: ``before`` is the position in which it was made."""
-    game = cabinet.game
-    printed = game.decode(draw.position)
     moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
     total = sum(draw.beads)
     by_hand = draw.seat.is_human
@@ -209,13 +220,8 @@ def _draw_view(cabinet: Cabinet, draw: Draw, before: str, move: str | None) -> D
     )
     return {
         "ply": draw.ply,
-        "role": game.look.layout.roles[draw.seat.side],
-        "box": {
-            "position": draw.position,
-            "board": list(game.pieces(printed)),
-            "move_number": cabinet.move_number(printed) + 1,
-            "url": reverse("box", args=[draw.machine_id, draw.position]),
-        },
+        "role": cabinet.game.look.layout.roles[draw.seat.side],
+        "box": _drawn_box(cabinet, draw.machine_id, draw.position),
         "symmetry": turned,
         "slots": [
             {**slot, "beads": beads, "probability": chance}
