@@ -12,19 +12,21 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from games import services
 from games.models import Match, Room, Seat
+from games.players import Memo
 from games.rules.base import Outcome, Side
 from games.selectors import room_get, room_view
 from games.services import room_create
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import BeadDraw
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import OpenBoxes
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import Ended
+from learning.kinds.boxes.kind import BoxKind
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
@@ -45,7 +47,14 @@ def original_of(preset: str) -> Machine:
     """A machine after a preset, on the side that its author gave it, with something learnt."""
     game = "hexapawn" if preset.startswith(("gardner", "hexapawn")) else NC
     side = Side.FIRST if preset.startswith(("michie-1961", "scroggs")) else Side.SECOND
-    return trained(machine_create(game=game, side=side, name="Original", preset=preset), 300)
+    return schooled(machine_create(game=game, side=side, name="Original", preset=preset), 300)
+
+
+def schooled(learner: Machine, games: int) -> Machine:
+    """Trained, without the strength at each point of the curve: most of a short run's time, and no matter of copies."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BoxKind, "measured", lambda *_: {})
+        return trained(learner, games)
 
 
 def copied(original: Machine, *, full: bool) -> Machine:
@@ -97,68 +106,65 @@ def told(learner: Machine) -> str:
     return json.dumps(everything).replace(f"/machines/{learner.pk}/", "/machines/#/")
 
 
-class Matches:
-    """Matches without the way through the room: what a machine does in one, and what it learns when it ends."""
+def matches_over(game: str, side: int, n: int) -> list[Seat]:
+    """The seats on this side of so many matches, two of each seed: stored at once, to be played later."""
+    room, now = Room.objects.create(game=game, opponent="random"), timezone.now()
+    over: dict[str, Any] = {"room": room, "status": "finished", "termination": "a-test", "finished_at": now}
+    matches = Match.objects.bulk_create(Match(number=k + 1, seed=1 + k // 2, **over) for k in range(n))
+    return Seat.objects.bulk_create(Seat(match=match, side=side, player="machine") for match in matches)
 
-    def __init__(self, game: str) -> None:
-        self.room = Room.objects.create(game=game, opponent="random")
-        self.number = 0
 
-    def play(self, learner: Machine, seed: int) -> list[BeadDraw]:
-        """One match against random play; what was drawn in it."""
-        game, rng, drawn = learner.game_rules, RandomSource(seed), list[BeadDraw]()
-        self.number += 1
-        match = Match(room=self.room, number=self.number, status="finished", position="", seed=seed)
-        match.termination, match.finished_at = "a-test", match.created_at
-        match.save()
-        seat = Seat.objects.create(match=match, side=learner.side, player="machine")
-        MachineSeat.objects.create(seat=seat, machine=learner)
-        kind, position = kind_of(learner), game.initial_position()
-        with transaction.atomic():
-            while (outcome := game.outcome(position)) is None:
-                if game.side_to_move(position) != learner.side:
-                    moves = game.legal_moves(position)
-                    move = moves[rng.below(len(moves))]
-                else:
-                    choice = kind.choose(seat, learner, position, rng)
-                    if choice.memo is not None:
-                        kind.remember(seat, learner, [(match.n_plies, choice.memo)])
-                        drawn.append(choice.memo)
-                    if choice.move is None:
-                        outcome = Outcome(Side(learner.side).other, "empty_box")
-                        break
-                    move = choice.move
-                position = game.apply(position, move)
-                match.n_plies += 1
-            (learner,) = machine_lock(learner.pk)
-            kind.learn(learner, [Ended(match, outcome, [seat])])
-        return drawn
+def played(seat: Seat, learner: Machine) -> list[Memo]:
+    """What a machine draws in a match against random play, by ply, and learns from: without the way through a room."""
+    game, match, rng, memos = learner.game_rules, seat.match, RandomSource(seat.match.seed), list[Memo]()
+    kind, position = kind_of(learner), game.initial_position()
+    while (outcome := game.outcome(position)) is None:
+        if game.side_to_move(position) != learner.side:
+            moves = game.legal_moves(position)
+            move = moves[rng.below(len(moves))]
+        else:
+            choice = kind.choose(seat, learner, position, rng)
+            if choice.memo is not None:
+                memos.append((match.n_plies, choice.memo))
+            if choice.move is None:
+                outcome = Outcome(Side(learner.side).other, "empty_box")
+                break
+            move = choice.move
+        position = game.apply(position, move)
+        match.n_plies += 1
+    kind.remember(seat, learner, memos)
+    (learner,) = machine_lock(learner.pk)  # as it is after a refill, too
+    kind.learn(learner, [Ended(match, outcome, [seat])])
+    return memos
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("preset", PRESETS)
 def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     root, boss = original_of(preset), user("boss", is_staff=True)
-    matches = Matches(root.game)
+    seats = matches_over(root.game, root.side, 2 * N_PAIRS)
     sharing, full = (copied(root, full=is_full) for is_full in (False, True))
     assert not sharing.own_boxes.exists()
-    seed = 0
 
-    def play_on(until: int) -> None:
-        nonlocal seed
-        while seed < until * N_PAIRS // 6:
-            seed += 1
-            assert matches.play(sharing, seed) == matches.play(full, seed)
+    def play_on(sixth: int) -> None:
+        begin, end = ((n * N_PAIRS // 6) * 2 for n in (sixth - 1, sixth))
+        with transaction.atomic():
+            both = sharing, full
+            MachineSeat.objects.bulk_create(
+                MachineSeat(seat=seat, machine=both[k % 2]) for k, seat in enumerate(seats[begin:end])
+            )
+            for k in range(begin, end, 2):
+                assert played(seats[k], both[0]) == played(seats[k + 1], both[1])
         assert held(sharing) == held(full)
 
     play_on(1)
     visited = {box.position for box in full.own_boxes.all() if any(box.visits)}
     assert set(sharing.own_boxes.values_list("position", flat=True)) == visited, "rows for those that differ"
-    trained(root, 100)  # what it learns meanwhile is no matter of theirs
+    schooled(root, 100)  # what it learns meanwhile is no matter of theirs
     assert told(sharing) == told(full)
     play_on(2)
-    trained(sharing, 40)
-    trained(full, 40)
+    schooled(sharing, 40)
+    schooled(full, 40)
     play_on(3)
     original, sharing, full = sharing, copied(sharing, full=False), copied(full, full=True)
     assert sharing.shares == original
@@ -174,7 +180,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     machine_reset(user=boss, machine_id=sharing.pk)
     machine_reset(user=boss, machine_id=full.pk)
     assert told(sharing) == told(full)
-    assert matches.number == 2 * N_PAIRS
+    assert MachineSeat.objects.count() == 2 * N_PAIRS
     assert ledger_errors() == []
 
 
