@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, cast
 
 from django.conf import settings
@@ -41,6 +42,12 @@ class SameLength(Func):
     arg_joiner = ") = cardinality("
     output_field = BooleanField()
     arity = 2
+
+
+@lru_cache(maxsize=10_000)
+def _address(machine_id: int) -> str:
+    """The address of a machine's page, which stands in a room's state three times: to make one takes 25 µs."""
+    return reverse("machine", args=[machine_id])
 
 
 def machine_slug() -> str:
@@ -126,7 +133,7 @@ class Machine(models.Model):
 
     def get_absolute_url(self) -> str:
         """The machine's page."""
-        return reverse("machine", args=[self.pk])
+        return _address(self.pk)
 
     @property
     def audience(self) -> list[int] | None:

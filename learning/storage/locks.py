@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any, cast
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 
+from learning.core.machines.registry import rule_read
+from learning.core.machines.rule import Rule
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
@@ -34,8 +39,30 @@ def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
 
 def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
     """The machine with this id or slug, kept as by :func:`machine_hold`; ``None`` when there is none."""
-    statement = "SELECT * FROM learning_machine WHERE id = %s OR slug = %s FOR KEY SHARE"
-    return next(iter(Machine.objects.raw(statement, [pk, slug])), None)
+    statement = f"SELECT {machine_columns()} FROM learning_machine AS machine WHERE id = %s OR slug = %s FOR KEY SHARE"  # noqa: S608
+    with connection.cursor() as cursor:
+        row = cursor.execute(statement, [pk, slug]).fetchone()
+    return None if row is None else machine_of(row)
+
+
+@cache
+def machine_columns() -> str:
+    """The columns that :func:`machine_of` takes, of ``machine``."""
+    return ", ".join(f"machine.{field.column}" for field in Machine._meta.concrete_fields)
+
+
+def machine_of(row: Sequence[Any]) -> Machine:
+    """The machine that these columns are. Plain SQL, as it is read at every move: querysets take four times as long."""
+    names = [field.attname for field in Machine._meta.concrete_fields]
+    machine = Machine.from_db(DEFAULT_DB_ALIAS, names, row)
+    text = cast("str", machine.rule_json)  # as the driver leaves it to Django
+    machine.rule_json, machine.rule = json.loads(text), _rule_of(text)
+    return machine
+
+
+@lru_cache(maxsize=1000)
+def _rule_of(text: str) -> Rule:
+    return rule_read(json.loads(text))
 
 
 def machine_hold(machine: Machine) -> bool:

@@ -5,7 +5,6 @@ What is read stays with the seat object; :func:`draws_store` brings it up to wha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from games.models import Seat
 from learning.core.machines.box_machine import BeadDraw
 from learning.core.training.memory import TouchedBox
 from learning.models import Draw, Machine
+from learning.storage.locks import machine_columns, machine_of
 
 KEPT = "FOR KEY SHARE OF machine"
 """Nobody deletes or resets the machines before this transaction ends: what is stored refers to them."""
@@ -35,13 +35,12 @@ class Occupant:
     """What the match has just changed in its boxes, in order of play; ``None``: the ledger knows."""
 
 
-FIELDS = [field.attname for field in Machine._meta.concrete_fields]
 DRAWN = ["id", "machine_id", "seat_id", "ply", "position", "slot", "beads", "refilled"]
 SITTING = f"""
     SELECT sits.seat_id, (
             SELECT json_agg(json_build_array({", ".join(f"draw.{name}" for name in DRAWN)}) ORDER BY draw.ply)
             FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
-        ), {", ".join(f"machine.{name}" for name in FIELDS)}
+        ), {machine_columns()}
     FROM learning_machineseat AS sits JOIN learning_machine AS machine ON machine.id = sits.machine_id
         JOIN games_seat AS seat ON seat.id = sits.seat_id
     WHERE {{matches}} ORDER BY machine.id {{hold}}"""  # noqa: S608 - names of our columns
@@ -66,9 +65,8 @@ def sitting_read(seats: Sequence[Seat], hold: str = "") -> None:
         for seat_id, drawn, *values in cursor.fetchall():
             if seat_id not in by_id:
                 continue
-            row = dict(zip(FIELDS, values, strict=True))
-            row["rule_json"] = json.loads(row["rule_json"])
-            machine = machines.setdefault(row["id"], Machine.from_db(DEFAULT_DB_ALIAS, FIELDS, list(row.values())))
+            machine = machine_of(values)
+            machine = machines.setdefault(machine.pk, machine)
             draws = [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, one) for one in drawn or ()]
             by_id[seat_id].occupant = Occupant(machine, draws, is_held=bool(hold))
 
