@@ -196,10 +196,16 @@ async def test_the_broker_says_who_listens(two_shards: RedisPubSubChannelLayer) 
     """With the prefix of the layer, at the host of each group. Of another release of channels_redis this is proof."""
     groups = [f"group{n}" for n in range(30)]
     channel = await two_shards.new_channel()
-    for group in groups[::2]:
+
+    async def heard(n: int) -> None:
+        while await two_shards.receive(channel) != numbered(n):
+            pass
+
+    for n, group in enumerate(groups[::2]):
         await two_shards.group_add(group, channel)
-        await two_shards.group_send(group, numbered(0))
-        await two_shards.receive(channel)  # it has joined
+        joined = asyncio.create_task(heard(n))
+        while not joined.done():  # what is sent first may overtake the subscription, and is lost then
+            await two_shards.group_send(group, numbered(n))
     assert await listeners(two_shards, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
     assert len({id(two_shards._get_shard(two_shards._get_group_channel_name(group))) for group in groups}) == 2
     await two_shards.flush()
