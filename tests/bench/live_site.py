@@ -132,11 +132,12 @@ def our_processes() -> list[Process]:
     ]
 
 
-def cpu_seconds() -> Counter[str]:
-    """Seconds of processor time so far of each of the groups."""
+def cpu_seconds(watch_pid: int) -> Counter[str]:
+    """Seconds of processor time so far of each of the groups; the session of the watch itself is none of them."""
     spent: Counter[str] = Counter()
     for process in our_processes():
-        spent[process.group] += process.cpu_s
+        if process.pid != watch_pid:
+            spent[process.group] += process.cpu_s
     return spent
 
 
@@ -225,13 +226,13 @@ class Watch:
         self.rows: list[tuple[Any, ...]] = []
         self.is_over = threading.Event()
         self.counted = self._counted()
-        self.cpu_s, self.began_at = cpu_seconds(), time.perf_counter()
+        self.cpu_s, self.began_at = cpu_seconds(self.connection.info.backend_pid), time.perf_counter()
         self.thread = threading.Thread(target=self._look)
         self.thread.start()
 
     def end(self) -> Sample:
         """Up to now: what was seen."""
-        seconds, cpu_s = time.perf_counter() - self.began_at, cpu_seconds()
+        seconds, cpu_s = time.perf_counter() - self.began_at, cpu_seconds(self.connection.info.backend_pid)
         self.is_over.set()
         self.thread.join()
         own = len(self.rows)  # the watch's own looks are transactions too
