@@ -6,9 +6,9 @@ Games know no learner: whoever wants to play registers here when its app starts 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django.db.models import Q
 
@@ -42,6 +42,27 @@ class Viewer:
 
 
 GUEST = Viewer()
+
+
+class Insert(NamedTuple):
+    """A statement that is a part of the one that stores a match (a CTE), and its values."""
+
+    statement: str
+    values: list[Any]
+
+
+class Beside(NamedTuple):
+    """What is read with a match in the one statement that stands at the beginning of every move.
+
+    ``query`` gives one value as JSON, in which ``latest.id`` is the match; ``take`` gets the match and that value.
+    """
+
+    query: str
+    take: Callable[[Match, Any], None]
+
+
+BESIDE: list[Beside] = []
+"""Registered where an app's ``ready`` registers its players."""
 
 Memo = tuple[int, Any]
 """The ply that a move was made at, and what its player wants to remember of how it chose."""
@@ -144,8 +165,11 @@ class SeatPlayer(ABC):
         It is what would have been that of a :class:`Choice`. The move is legal.
         """
 
-    def remember(self, seat: Seat, memos: Sequence[Memo]) -> None:
-        """Store what it wants to remember of moves in its seat, which are stored with it. None is ``None``."""
+    def remember(self, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
+        """Store what it wants to remember of moves in its seat, or say what is to store it with them.
+
+        There are memos, and none is ``None``.
+        """
 
     def pupil(self, seat: Seat) -> Hashable | None:
         """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.

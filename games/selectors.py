@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
 from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
-from games.players import PLAYERS, Viewer
+from games.players import BESIDE, PLAYERS, Viewer
 from games.rules.base import Game, Side
 from games.rules.registry import family_games
 from games.states import (
@@ -91,14 +91,14 @@ def room_get(code: str) -> Room:
 MATCH_CURRENT = """
     SELECT to_json(room), to_json(latest), room.version = seen.version,
         (SELECT json_agg(seat ORDER BY seat.side) FROM games_seat AS seat WHERE seat.match_id = latest.id),
-        (SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id)
+        (SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id){beside}
     FROM games_room AS room JOIN games_room AS seen ON seen.id = room.id
         CROSS JOIN LATERAL (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
     WHERE room.code = %s"""
 
 
 def match_current(code: str, *, lock: bool = False) -> Match:
-    """The match that is being played in a room, or was played last, with its room, its seats and its plies.
+    """The match that is being played in a room, or was played last, with its room, seats, plies, and who sits there.
 
     One statement: it stands at the beginning of every move. With ``lock`` the room is locked for writing (call inside
     a transaction). Who had to wait for the lock sees the room as it is now, and the rest as it was when they began to
@@ -107,7 +107,9 @@ def match_current(code: str, *, lock: bool = False) -> Match:
     Raises:
         RoomNotFoundError: no room has this code.
     """
-    statement = f"{MATCH_CURRENT} FOR NO KEY UPDATE OF room" if lock else MATCH_CURRENT
+    statement = MATCH_CURRENT.format(beside="".join(f", ({one.query})" for one in BESIDE))
+    if lock:
+        statement += " FOR NO KEY UPDATE OF room"
     if not CODE_FORM.fullmatch(code):
         raise RoomNotFoundError
     with connection.cursor() as cursor:
@@ -116,7 +118,7 @@ def match_current(code: str, *, lock: bool = False) -> Match:
             found = cursor.execute(statement, [code]).fetchone()
     if found is None:
         raise RoomNotFoundError
-    room, match, _, sitting, played = found
+    room, match, _, sitting, played, *beside = found
     current = _row(Match, match)
     current.room = _row(Room, room)
     current.sitting = [_row(Seat, seat) for seat in sitting]
@@ -125,6 +127,8 @@ def match_current(code: str, *, lock: bool = False) -> Match:
         seat.match = current
     for ply in current.played:
         ply.match = current
+    for one, value in zip(BESIDE, beside, strict=True):
+        one.take(current, value)
     return current
 
 

@@ -18,18 +18,18 @@ import secrets
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import close_old_connections, connection, transaction
+from django.db import IntegrityError, close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
-from games.players import MACHINE, PLAYERS, Choice, SeatPlayer, Viewer
+from games.players import MACHINE, PLAYERS, Choice, Insert, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, count_lock
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
@@ -49,6 +49,9 @@ from games.selectors import (
 )
 from games.states import RoomState
 from games.together import Together
+
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
 
 ENDINGS = Together[Match]()
 """Matches that have ended, by whom they teach."""
@@ -117,6 +120,22 @@ class Entered:
 
 Asked = tuple[SeatPlayer, str]
 """Who was asked for on a side: an automated player, and which machine by id or slug where one has to be named."""
+
+
+def _again(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
+    """Have a service begin anew, once, where it would store what refers to a machine that has been deleted meanwhile.
+
+    Machines are read with their match, and not held before the move is stored.
+    """
+
+    @wraps(service)
+    def run(*args: P.args, **kwargs: P.kwargs) -> ResultT:
+        try:
+            return service(*args, **kwargs)
+        except IntegrityError:
+            return service(*args, **kwargs)
+
+    return run
 
 
 def token_hash(token: str) -> str:
@@ -396,6 +415,7 @@ def _resigned(code: str, person: Person) -> Match:
     return match
 
 
+@_again
 @transaction.atomic
 def match_step(*, code: str, person: Person, ply: int | None = None, plies: int = 1) -> RoomState:
     """Let the players of an exhibition play on; the state after it.
@@ -454,6 +474,7 @@ def _answer_claim(match_id: int, answer_by: datetime) -> Seat | None:
     return seats_read(match)[game.side_to_move(game.decode(match.position))]
 
 
+@_again
 @transaction.atomic
 def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
     """Play what was chosen for a match as it stood, unless it stands otherwise by now."""
@@ -737,15 +758,13 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.answer_by = None
 
 
-STORE_PLIES = "INSERT INTO games_ply (match_id, number, side, move, position, played_at) VALUES "
-STORE_MATCH = """
-    WITH played AS ({played}), current AS (
-        UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s,
-            finished_at = %s, answer_by = %s
-        WHERE id = %s
-    )
-    UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"""
-"""Not of arrays, whose length tells so much of the cost that PostgreSQL would plan the statement each time."""
+PLAYED = "INSERT INTO games_ply (match_id, number, side, move, position, played_at) VALUES "
+CURRENT = """
+    UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
+        answer_by = %s
+    WHERE id = %s"""
+STORE_MATCH = "WITH {parts} UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"
+"""Its parts are not of arrays, whose length tells so much of the cost that PostgreSQL would plan it each time."""
 PLY = ("match_id", "number", "side", "move", "position", "played_at")
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
 
@@ -759,30 +778,34 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
     for match in matches:
         _match_store(match, locks)
     seats = [seat for match in matches for seat in seats_read(match)]
-    for seat in seats:
-        if seat.memos:
-            PLAYERS[seat.automaton].remember(seat, seat.memos)
-            seat.memos = None
     for slug in sorted({seat.automaton for seat in seats if seat.match.is_over} - {""}):
         over = [match for match in matches if any(seat.automaton == slug for seat in seats_read(match))]
         PLAYERS[slug].finish([match for match in over if match.is_over])
 
 
 def _match_store(match: Match, locks: Sequence[str]) -> None:
-    """Store a match, its new plies and the room's next version."""
+    """Store a match, its new plies, what players remember of them, and the room's next version: one statement."""
     match.room.version += 1
     match.room.changed_at = timezone.now()
-    new = [ply for ply in plies_read(match) if ply.pk is None]
-    values = [getattr(ply, name) for ply in new for name in PLY]
-    values += [getattr(match, name) for name in MATCH] + [match.room.changed_at, match.room_id]
-    played = STORE_PLIES + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(new)) if new else "SELECT"
-    statement = STORE_MATCH.format(played=played)
+    parts = [Insert(CURRENT, [getattr(match, name) for name in MATCH])]
+    if new := [ply for ply in plies_read(match) if ply.pk is None]:
+        places = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(new))
+        parts.append(Insert(PLAYED + places, [getattr(ply, name) for ply in new for name in PLY]))
+    for seat in seats_read(match):
+        if seat.memos:
+            memos, seat.memos = seat.memos, None
+            remembered = PLAYERS[seat.automaton].remember(seat, memos)
+            parts += [] if remembered is None else [remembered]
+    of_parts = ", ".join(f"part_{number} AS ({part.statement})" for number, part in enumerate(parts))
+    statement = STORE_MATCH.format(parts=of_parts)
     if locks:
         statement += f" RETURNING {', '.join([COUNT_LOCK] * len(locks))}"
+    values = [value for part in parts for value in part.values]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, *locks])
+        cursor.execute(statement, [*values, match.room.changed_at, match.room_id, *locks])
 
 
+@_again
 def _stored(change: Callable[[], Match], *, alone: bool = False) -> Match:
     """Change a room's match under the room's lock and store it (:func:`_store`), in a transaction of its own.
 

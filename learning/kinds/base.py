@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 
 from games.models import Match, Seat
-from games.players import MACHINE, Choice, Memo
+from games.players import MACHINE, Choice, Insert, Memo
 from games.rules.base import Game, Outcome, Side
 from games.states import Insight
 from learning.core.exchange.document import Document
@@ -313,8 +313,8 @@ class Kind(ABC):
         """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
 
     @abstractmethod
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
-        """Store how moves of the seat came about. Without the machine's lock."""
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert | None:
+        """Store how moves of the seat came about, or say what is to be stored with them. Without the machine's lock."""
 
     @abstractmethod
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:

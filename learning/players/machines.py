@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
-from games.players import MACHINE, Choice, Memo, Offer, SeatPlayer, Viewer, player_register
+from games.players import BESIDE, MACHINE, Beside, Choice, Insert, Memo, Offer, SeatPlayer, Viewer, player_register
 from games.rules.base import Game, Side
 from games.selectors import seats_read
 from games.states import Insight, MachineBrief, SeatMachine
@@ -29,6 +29,7 @@ from learning.selectors.matches import insight_told
 from learning.services import lessons
 from learning.services.lessons import ply_random
 from learning.services.machines import guests_values_require
+from learning.storage import sitting
 
 
 def _account(seat: Seat) -> Any:
@@ -157,8 +158,8 @@ class MachinePlayer(SeatPlayer):
     def follow(self, seat: Seat, position: Any, move: Any) -> Any:
         return lessons.machine_follow(seat=seat, position=position, move=move)
 
-    def remember(self, seat: Seat, memos: Sequence[Memo]) -> None:
-        lessons.memos_store(seat=seat, memos=memos)
+    def remember(self, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
+        return lessons.memos_store(seat=seat, memos=memos)
 
     def pupil(self, seat: Seat) -> int | None:
         machine = machine_in(seat)
@@ -241,6 +242,7 @@ class HousePlayer(MachinePlayer):
 
 def players_register() -> None:
     """Make every learner and opponent known to live matches; called when the app is ready."""
+    BESIDE.append(Beside(sitting.BESIDE, lambda match, found: sitting.sitting_take(seats_read(match), found)))
     player_register(HousePlayer())
     for slug in {kind.player: kind for kind in KINDS.values()}:
         player_register(MachinePlayer(slug))

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from games.models import Match, Seat
-from games.players import Choice, Memo
+from games.players import Choice, Insert, Memo
 from games.selectors import seats_read
 from learning import events
 from learning.core.kernels.random_source import RandomSource
@@ -24,7 +24,7 @@ from learning.models import Machine
 from learning.selectors.machines import machine_in
 from learning.services.machines import room_copy
 from learning.states import box_news
-from learning.storage.sitting import KEPT, LOCKED, Occupant, sitting_read
+from learning.storage.sitting import Occupant, sitting_read
 
 
 def ply_random(seat: Seat) -> RandomSource:
@@ -49,7 +49,7 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -
         seat.takes_over = player
     else:
         seat.player, seat.name = player, machine.name
-    seat.occupant = Occupant(machine, [], is_held=True)
+    seat.occupant = Occupant(machine, [])
 
 
 def seats_store(seats: Sequence[Seat]) -> None:
@@ -64,21 +64,20 @@ def seats_store(seats: Sequence[Seat]) -> None:
 
 def machine_choose(*, seat: Seat, position: Any) -> Choice:
     """What the machine in this seat plays; a resignation if it was deleted in the middle of the match."""
-    machine = _sitting(seat)
+    machine = machine_in(seat)
     return Choice(None) if machine is None else kind_of(machine).choose(seat, machine, position, ply_random(seat))
 
 
 def machine_follow(*, seat: Seat, position: Any, move: Any) -> Any:
     """The memo of a move of a person in the machine's seat, as if it had made it."""
-    machine = _sitting(seat)
+    machine = machine_in(seat)
     return None if machine is None else kind_of(machine).follow(seat, machine, position, move)
 
 
-def memos_store(*, seat: Seat, memos: Sequence[Memo]) -> None:
-    """Store how the machine in this seat came to its moves."""
+def memos_store(*, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
+    """Store how the machine in this seat came to its moves, or say what is to be stored with them."""
     machine = machine_in(seat)
-    if machine is not None:
-        kind_of(machine).remember(seat, machine, memos)
+    return None if machine is None else kind_of(machine).remember(seat, machine, memos)
 
 
 def matches_teach(*, matches: Sequence[Match], player: str) -> None:
@@ -86,7 +85,7 @@ def matches_teach(*, matches: Sequence[Match], player: str) -> None:
 
     Of several matches a machine learns in their order, as if they had ended one after the other.
     """
-    sitting_read([seat for match in matches for seat in seats_read(match) if seat.automaton], LOCKED)
+    sitting_read([seat for match in matches for seat in seats_read(match) if seat.automaton], lock=True)
     lessons: dict[int, list[Ended]] = {}
     machines: dict[int, Machine] = {}
     for match in matches:
@@ -106,10 +105,3 @@ def matches_teach(*, matches: Sequence[Match], player: str) -> None:
         numbers = list(range(before + 1, machine.n_lessons + 1))
         told = box_news(touched, machine.n_lessons)
         transaction.on_commit(partial(events.boxes_changed, machine, told, numbers))
-
-
-def _sitting(seat: Seat) -> Machine | None:
-    """The machine in this seat, which nobody deletes before its move is stored; ``None`` if it is gone."""
-    if seat.occupant is None or not seat.occupant.is_held:
-        sitting_read([one for one in seats_read(seat.match) if one.automaton], KEPT)
-    return machine_in(seat)

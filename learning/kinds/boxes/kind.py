@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from games.models import Match, Seat
-from games.players import Choice
+from games.players import Choice, Insert
 from games.rules.base import Game, Side
 from games.states import Insight
 from learning import events
@@ -46,7 +46,7 @@ from learning.selectors.strength import (
 from learning.states import box_news
 from learning.storage import boxes as storage
 from learning.storage.lessons import Cause, lessons_open
-from learning.storage.sitting import draws_store
+from learning.storage.sitting import draws_insert
 
 
 class BoxKind(Kind):
@@ -175,12 +175,12 @@ class BoxKind(Kind):
 
         return refill
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> None:
-        draws_store(seat, machine, memos)
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Insert:
         _, last = memos[-1]
         if last.slot is not None:
             drawn = {"position": last.box, "slot": last.slot}
             transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
+        return draws_insert(seat, machine, memos)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         """All of them together: what they have opened is read once, and every lesson stored in two statements."""

@@ -19,7 +19,7 @@ from learning.kinds.base import Ended
 from learning.models import Machine
 from learning.selectors.machines import draws_of, machine_in
 from learning.storage.boxes import BoxRows, box_open, boxes_fetch
-from learning.storage.sitting import LOCKED, sitting_read
+from learning.storage.sitting import sitting_read
 
 Refill = Callable[[Machine, OpenMemory], None]
 """Stores what a refill did, under the machine's lock."""
@@ -128,7 +128,7 @@ def _locked(seat: Seat) -> Machine | None:
     they would not be in ascending order, and two matches could wait for each other.
     """
     seat.match.is_touched = True
-    sitting_read([one for one in seats_read(seat.match) if one.automaton], LOCKED)
+    sitting_read([one for one in seats_read(seat.match) if one.automaton], lock=True)
     return machine_in(seat)
 
 

@@ -17,7 +17,7 @@ from tests.factories import guest, play, room
 pytestmark = pytest.mark.django_db
 
 # Never more again. Live play may need 6 for a move that a machine answers, and 4 more where it ends a match.
-OF_A_MOVE = 5
+OF_A_MOVE = 3
 MORE_AT_THE_END = 4
 OF_A_NEW_MATCH = 6
 OF_A_NEW_ROOM = 8
