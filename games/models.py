@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -38,6 +39,11 @@ def new_seed() -> int:
     return secrets.randbits(63)
 
 
+def this_minute() -> datetime:
+    """Now, to the minute."""
+    return timezone.now().replace(second=0, microsecond=0)
+
+
 class Room(models.Model):
     """A place with a code where two sides meet, for as many matches as they like.
 
@@ -46,7 +52,7 @@ class Room(models.Model):
     """
 
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
-    game = models.SlugField(max_length=40)
+    game = models.SlugField(max_length=40, db_index=False)
     opponent = models.SlugField(
         max_length=40, blank=True, db_index=False, help_text="Who was asked for as the opponent."
     )
@@ -69,7 +75,8 @@ class Room(models.Model):
     )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    changed_at = models.DateTimeField(default=timezone.now, editable=False)
+    # It has an index: with the seconds, each move would write into every index that the table has.
+    changed_at = models.DateTimeField(default=this_minute, editable=False, help_text="To the minute.")
 
     class Meta:
         constraints = [
@@ -111,14 +118,14 @@ class MatchStatus(models.TextChoices):
 class Match(models.Model):
     """One live playing of a game."""
 
-    room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches")
+    room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches", db_index=False)
     number = models.PositiveIntegerField(help_text="1 for the first match of the room.")
     status = models.CharField(max_length=8, choices=MatchStatus)
     position = models.CharField(max_length=MAX_POSITION)
     n_plies = models.PositiveIntegerField(default=0)
     seed = models.BigIntegerField(default=new_seed, editable=False)
     winner = models.PositiveSmallIntegerField(null=True, blank=True, choices=[(0, "first"), (1, "second")])
-    termination = models.SlugField(max_length=40, blank=True)
+    termination = models.SlugField(max_length=40, blank=True, db_index=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True, editable=False)
     answer_by = models.DateTimeField(
@@ -173,7 +180,7 @@ class Seat(models.Model):
     only the SHA-256 is kept. A person may have taken a machine's seat over: then it learns from their moves as its own.
     """
 
-    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats")
+    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats", db_index=False)
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     player = models.SlugField(
         max_length=40, default=HUMAN, db_index=False, help_text="'human', or which automated player."
@@ -226,7 +233,7 @@ class Seat(models.Model):
 class Ply(models.Model):
     """One move of a match, and the position after it."""
 
-    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="plies")
+    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="plies", db_index=False)
     number = models.PositiveIntegerField(help_text="0 for the first move.")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     move = models.CharField(max_length=20)

@@ -476,7 +476,7 @@ def _open_matches(status: MatchStatus, within: timedelta, viewer: Viewer) -> Que
         Match.objects.filter(_seen(viewer), status=status, room__changed_at__gte=timezone.now() - within)
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
-        .order_by("-room__changed_at")
+        .order_by("-room__changed_at", "-pk")
     )
 
 

@@ -28,7 +28,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from games import events, exceptions, thinking
-from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code
+from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
 from games.players import MACHINE, PLAYERS, Choice, Insert, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, count_lock
 from games.rules.base import Outcome, Side
@@ -786,7 +786,7 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
 def _match_store(match: Match, locks: Sequence[str]) -> None:
     """Store a match, its new plies, what players remember of them, and the room's next version: one statement."""
     match.room.version += 1
-    match.room.changed_at = timezone.now()
+    match.room.changed_at = this_minute()
     parts = [Insert(CURRENT, [getattr(match, name) for name in MATCH])]
     if new := [ply for ply in plies_read(match) if ply.pk is None]:
         places = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(new))

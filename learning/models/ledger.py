@@ -28,7 +28,7 @@ class LessonKind(models.TextChoices):
 class Lesson(models.Model):
     """One entry of the ledger: a cause, and through its changes what became of the beads."""
 
-    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons")
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons", db_index=False)
     number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson, without gaps.")
     kind = models.CharField(max_length=8, choices=LessonKind)
     match = models.ForeignKey(Match, null=True, blank=True, on_delete=models.PROTECT, related_name="lessons")

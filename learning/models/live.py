@@ -23,8 +23,8 @@ class MachineSeat(models.Model):
 class Draw(models.Model):
     """A box opened in a live match: its beads before, and the slot drawn (none: the box was empty, it resigned)."""
 
-    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn")
-    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn")
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn", db_index=False)
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn", db_index=False)
     ply = models.PositiveSmallIntegerField()
     position = models.CharField(max_length=100, help_text="That of the box.")
     slot = models.PositiveSmallIntegerField(null=True, blank=True)

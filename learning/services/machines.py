@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Max, Q, QuerySet, Sum
 
 from games.models import Room
 from games.quotas import account_lock, count_lock, quota_require
@@ -415,7 +415,9 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
         bounds = [(mine, settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT)]
     bounds.append((_guests_copies_at(address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
     for copies, most, most_values in bounds:
-        stored = list(copies.order_by("-room__changed_at", "-pk").values_list("pk", "n_values"))
+        # Within the minute that a room remembers, by the match that began last.
+        in_order = copies.annotate(last=Max("room__matches")).order_by("-room__changed_at", "-last", "-pk")
+        stored = list(in_order.values_list("pk", "n_values"))
         together = accumulate(n_values for _, n_values in stored)
         n_kept = min(most, sum(n <= most_values for n in together))
         beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
