@@ -1,5 +1,5 @@
 """What the staff sees and does, a module a subject; Django finds them by importing this."""
 
-from learning.admin import experiments, machines, runs, schedules, tournaments, values
+from learning.admin import experiments, machines, runs, schedules, tournaments, values, weights
 
-__all__ = ["experiments", "machines", "runs", "schedules", "tournaments", "values"]
+__all__ = ["experiments", "machines", "runs", "schedules", "tournaments", "values", "weights"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from types import UnionType
 from typing import Any
 
@@ -18,9 +17,9 @@ def rule_field(words: Words, hint: Any) -> forms.Field:
     shared: dict[str, Any] = {"label": words.label, "help_text": words.does, "required": False}
     if hint is bool:
         return forms.BooleanField(**shared)
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        assert words.choices is not None
-        return forms.ChoiceField(choices=[(str(value), words.choices[value]) for value in hint], **shared)
+    if words.choices is not None:
+        choices = [(str(value), meaning) for value, meaning in words.choices.items()]
+        return forms.ChoiceField(choices=choices, **shared)
     if hint is int or isinstance(hint, UnionType):
         return forms.IntegerField(localize=False, **shared)
     if hint is float:

@@ -22,7 +22,7 @@ from learning.core.exchange.document import Document
 from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import Preset
-from learning.core.machines.rule import Rule
+from learning.core.machines.rule import Rule, RuleError
 from learning.core.printing.sheets import PrintOptions
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.contest import ContestPlayer
@@ -393,6 +393,8 @@ class Kind(ABC):
         Raises:
             RuleError: one cannot be read.
         """
+        if empty := [name for name, value in values.items() if value is None]:
+            raise RuleError(empty[0], "Please fill this in.")
         return values
 
     # Tournaments

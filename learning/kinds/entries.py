@@ -14,7 +14,6 @@ from learning.core.exchange import native
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import Format
 from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
-from learning.core.machines.rule import RuleError
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox, TouchedValue
@@ -24,7 +23,7 @@ from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import values as storage
 from learning.storage.bounds import values_most
-from learning.storage.lessons import Cause
+from learning.storage.lessons import Cause, lessons_go_back_to
 
 
 class TableMemory(AnyMemory, Protocol):
@@ -98,18 +97,13 @@ class Entries(Kind):
     def holds(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"
 
-    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
-        if empty := [name for name, value in values.items() if value is None]:
-            raise RuleError(empty[0], "Please fill this in.")
-        return values
-
     def entry_fields(self, machine: Machine) -> dict[str, Any]:
         """Values can be a million, so they are not copied: what they were is read from the ledger."""
         return {"epsilon": machine.epsilon, "n_lessons": machine.n_lessons}
 
     def entrant_require(self, entry: TournamentEntry) -> None:
         assert entry.n_lessons is not None
-        if entry.machine_id is None or not storage.values_go_back_to(entry.machine_id, entry.n_lessons):
+        if entry.machine_id is None or not lessons_go_back_to(entry.machine_id, entry.n_lessons):
             raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")
 
 

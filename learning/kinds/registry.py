@@ -12,6 +12,7 @@ from learning.core.machines.rule import Rule
 from learning.kinds.base import Kind
 from learning.kinds.boxes.kind import BoxKind
 from learning.kinds.values.kind import ValueKind
+from learning.kinds.weights.kind import WeightsKind
 from learning.models import Machine
 
 KINDS: dict[str, Kind] = {}
@@ -31,6 +32,7 @@ def kinds_register() -> None:
     """Make every kind known; called when the app is ready."""
     kind_register(BoxKind())
     kind_register(ValueKind())
+    kind_register(WeightsKind())
 
 
 def kind_usual(game: Game[Any, Any]) -> Kind | None:

@@ -19,6 +19,7 @@ from learning.models.machines import (
 from learning.models.runs import CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
+from learning.models.weights import Snapshot, Weights
 
 __all__ = [
     "MACHINE_SIDES",
@@ -43,6 +44,7 @@ __all__ = [
     "RunStage",
     "SameLength",
     "Schedule",
+    "Snapshot",
     "Tournament",
     "TournamentEntry",
     "TournamentFormat",
@@ -50,5 +52,6 @@ __all__ = [
     "Turn",
     "Value",
     "ValueChange",
+    "Weights",
     "machine_slug",
 ]

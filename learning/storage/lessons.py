@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from learning.core.training.episodes import Tally
-from learning.models import LessonKind, Machine
+from learning.models import Lesson, LessonKind, Machine
 
 TOTALS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
 """What a lesson changes about its machine."""
@@ -55,3 +55,9 @@ def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) ->
     with connection.cursor() as cursor:
         cursor.execute(STORE_LESSONS, values)
         return [pk for (pk,) in cursor.fetchall()]
+
+
+def lessons_go_back_to(machine_id: int, n_lessons: int) -> bool:
+    """Whether what the machine was after so many lessons can still be read: it is there, and was not reset since."""
+    here = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
+    return here.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()

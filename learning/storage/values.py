@@ -16,7 +16,7 @@ from django.db import connection
 from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values
 from learning.core.training.memory import TouchedValue
 from learning.core.training.q_episodes import QMemory
-from learning.models import Lesson, Machine
+from learning.models import Machine
 
 
 def values_fetch(machine: Machine) -> Fetch:
@@ -49,12 +49,6 @@ def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str,
             [machine_id, n_lessons + 1, machine_id, list(keys)],
         )
         return dict(cursor.fetchall())
-
-
-def values_go_back_to(machine_id: int, n_lessons: int) -> bool:
-    """Whether what the machine was after so many lessons can still be read: it is there, and was not reset since."""
-    here = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
-    return here.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()
 
 
 def values_memory(machine: Machine, most: int | None = None) -> QMemory:

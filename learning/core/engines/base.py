@@ -149,6 +149,10 @@ class Valuer(ABC, Generic[GameT]):
         """What a position has to say after the move that led to it, for whoever made that: by index, without 0s."""
 
     @abstractmethod
+    def told(self, index: int) -> str:
+        """The feature with this index in words; one index says the same in every set."""
+
+    @abstractmethod
     def look(
         self,
         game: GameT,

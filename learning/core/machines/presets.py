@@ -212,7 +212,7 @@ VALUE_PRESETS: dict[str, Preset[ValueRule]] = {
         ValueRule(features="squares-1"),
     ),
 }
-"""Those of machines that learn a value of positions. Not offered yet: no kind of machine is made of them."""
+"""Those of machines that learn a value of positions."""
 
 
 PRESETS_OF_KIND: dict[str, Mapping[str, Preset[Rule]]] = {BoxRule.kind: PRESETS, QRule.kind: Q_PRESETS}

@@ -6,13 +6,17 @@ from django.core.management.base import BaseCommand
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from learning.core.engines.base import Learnt
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.rule import BoxRule
+from learning.core.machines.value_learner import weights_none
+from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import contest
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent, visit_probability, worst_case
 from learning.core.training.tables import boxes_compile
+from learning.core.training.value_memory import ValueMemory, value_meeting
 from learning.selectors.advice import warm_up
 
 
@@ -32,4 +36,16 @@ class Command(BaseCommand):
         against_opponent(first, OPPONENTS["random"])
         worst_case(first)
         visit_probability(first, OPPONENTS["random"])
+        learnt_value()
         warm_up()
+
+
+def learnt_value() -> None:
+    """Train a machine that learns a value by one game, measure it by one, and ask it for a move."""
+    rule = ValueRule(random_opening=0)
+    game = next(game for game in GAMES.values() if rule.fits(game))
+    memory, rng = ValueMemory.load(game, rule, weights_none(game, rule)), RandomSource(1)
+    memory.train_against(memory, 1, rng, opponent_learns=True)
+    memory.machine.choose(game.initial_position())
+    player = Learnt(memory.machine.played, 1)
+    value_meeting(game, player, player)((), Side.FIRST, rng)

@@ -15,9 +15,20 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from games.rules.base import Side
-from games.rules.romgon.geometry import CELL, N_ROWS, PLACES, half_turn
+from games.rules.romgon.geometry import CELL, IDS, N_ROWS, PLACES, half_turn
 from games.rules.romgon.moves import REACH, Options, targets
-from games.rules.romgon.pieces import FLIPPED_BIT, GOALS, HEXGON, RHOMBUS, WHITE, Board, kind_of, rhombus_cell, side_of
+from games.rules.romgon.pieces import (
+    FLIPPED_BIT,
+    GOALS,
+    HEXGON,
+    RHOMBUS,
+    TYPE_NAMES,
+    WHITE,
+    Board,
+    kind_of,
+    rhombus_cell,
+    side_of,
+)
 
 N_KINDS = HEXGON
 FOLDED = tuple(cell for cell, (row, _) in enumerate(PLACES) if row <= N_ROWS // 2)
@@ -194,3 +205,24 @@ def feature_read(index: int) -> Feature:
         return Feature("race", distances=(own, other))
     owner, free = divmod(index - FREEDOM, FREE + 1)
     return Feature("freedom", not owner, RHOMBUS, free=free)
+
+
+def feature_told(index: int) -> str:
+    """The same in words: what the weight of this feature is about."""
+    one = feature_read(index)
+    whose, other = ("its own", "the other's") if one.own else ("the other's", "its own")
+    piece, flipped = TYPE_NAMES[one.kind], "flipped " if one.flipped else ""
+    if one.group == "squares":
+        return f"{whose} {flipped}{piece} on {IDS[one.cell]}, as White sees it, or on its mirror"
+    if one.group == "mobility":
+        return f"eight moves of {whose} {flipped}{piece}s"
+    if one.group == "attacks":
+        return f"{whose} {piece} attacks {other} {TYPE_NAMES[one.victim]}"
+    if one.group == "hanging":
+        return f"{whose} {piece} is attacked, and {'defended' if one.defended else 'nothing defends it'}"
+    if one.group == "race":
+        own, others = (f"{far} or more" if far == FAR else str(far) for far in one.distances)
+        return f"moves to the goal: {own} of its own, {others} of the other's"
+    if one.group == "freedom":
+        return f"{whose} rhombus has {f'{one.free} or more' if one.free == FREE else one.free or 'no'} safe moves"
+    return "any board, for whoever has just moved"

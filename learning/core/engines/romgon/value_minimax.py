@@ -10,7 +10,7 @@ from games.rules.romgon.moves import Move, Options, after, legal_moves
 from games.rules.romgon.pieces import Board, kind_of
 from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import Look, Valuer
-from learning.core.engines.romgon.features import FEATURE_SETS, features, refusal
+from learning.core.engines.romgon.features import FEATURE_SETS, feature_told, features, refusal
 from learning.core.engines.romgon.minimax import is_won_by
 from learning.core.kernels.exact_floats import WIN, grained
 
@@ -25,6 +25,9 @@ class ReadableValuer(Valuer[Romgon]):
 
     def features(self, position: Position, feature_set: str) -> dict[int, float]:
         return features(position.board, position.side.other, feature_set)
+
+    def told(self, index: int) -> str:
+        return feature_told(index)
 
     def look(
         self,

@@ -1,0 +1,81 @@
+"""The native file of a machine that learns a value of positions: its head, and a list of weights, bit for bit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from games.rules.base import Game
+from learning.core.exchange import json_text, native
+from learning.core.exchange.document import whole_number
+from learning.core.exchange.errors import ExchangeError
+from learning.core.machines.value_learner import Weights, WeightsError, weights_none, weights_read
+from learning.core.machines.value_rule import ValueRule
+from learning.models import Machine
+from learning.storage.weights import weights_memory
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsData:
+    """Everything a machine that learns a value is, its past apart."""
+
+    game: Game[Any, Any]
+    rule: ValueRule
+    name: str
+    weights: Weights
+    average: Weights
+    n_learnt: int
+    description: str = ""
+    preset: str = ""
+    learns: bool = True
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+def dump(machine: Machine) -> str:
+    """The file of a machine: the mean stands in it where its rule has one."""
+    memory = weights_memory(machine)
+    rule, learner = memory.machine.rule, memory.machine
+    data = WeightsData(
+        game=machine.game_rules,
+        rule=rule,
+        name=machine.name,
+        weights=learner.weights,
+        average=learner.average,
+        n_learnt=learner.n_learnt,
+        description=machine.description,
+        preset=machine.preset,
+        learns=machine.learns,
+        wins=machine.n_wins,
+        draws=machine.n_draws,
+        losses=machine.n_losses,
+    )
+    mean = {"average": learner.average.tolist()} if rule.average_games else {}
+    lines = ",".join(f"\n  {json.dumps(weight)}" for weight in learner.weights.tolist())
+    return native.written(data, "weights", lines, learnt=learner.n_learnt, **mean)
+
+
+def read(file: dict[str, Any], game: Game[Any, Any], rule: ValueRule, head: dict[str, Any]) -> WeightsData:
+    """What such a file holds.
+
+    Raises:
+        ExchangeError: something in it is wrong; the place is named.
+    """
+    try:
+        none = weights_none(game, rule)
+    except WeightsError as error:
+        raise ExchangeError("rule.features", str(error)) from None
+    weights = _weights(file, "weights", game, rule)
+    average = _weights(file, "average", game, rule) if rule.average_games else none
+    n_learnt = whole_number(json_text.need(file, "learnt"), "learnt")
+    totals = native.totals_read(file, "wins", "draws", "losses")
+    return WeightsData(game=game, rule=rule, weights=weights, average=average, n_learnt=n_learnt, **head, **totals)
+
+
+def _weights(file: dict[str, Any], name: str, game: Game[Any, Any], rule: ValueRule) -> Weights:
+    try:
+        return weights_read(game, rule, json_text.items(json_text.need(file, name), name))
+    except WeightsError as error:
+        raise ExchangeError(name, str(error)) from None

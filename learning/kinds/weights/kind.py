@@ -1,0 +1,186 @@
+"""What the site asks of a machine that learns a value of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, cast
+
+from games.models import Match, Seat
+from games.players import Choice, Memo
+from games.rules.base import Game, Side
+from games.states import Insight
+from learning.core.engines.base import Learnt
+from learning.core.engines.registry import engine_of
+from learning.core.exchange.errors import ExchangeError
+from learning.core.exchange.registry import Format
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import Result
+from learning.core.machines.presets import VALUE_PRESETS
+from learning.core.machines.value_learner import WeightsError, valuer_of, weights_none
+from learning.core.machines.value_rule import ValueRule
+from learning.core.training.contest import ContestPlayer
+from learning.core.training.episodes import Tally
+from learning.core.training.measuring import Meeting, Opening, openings
+from learning.core.training.memory import TouchedBox
+from learning.core.training.sampled import Sampled, sample
+from learning.core.training.value_memory import ValueMemory, ValuePlayer, value_meeting
+from learning.exceptions import EntryGoneError, RuleRefusedError
+from learning.kinds.base import Ended, Kind, Page
+from learning.kinds.weights import files, live
+from learning.kinds.weights.words import GROUPS, WORDS, sentences
+from learning.models import LessonKind, Machine, TournamentEntry
+from learning.selectors.strength import Strength, strength_measured_last
+from learning.storage import weights as storage
+from learning.storage.lessons import Cause, lessons_go_back_to
+
+SHOWN = 20
+"""So many weights are told on its page, those that count most."""
+OPENINGS_SEED = 13
+"""All samples are of games with the same openings, so that one may be compared with another."""
+
+
+class WeightsKind(Kind):
+    """Machines that learn a value of positions, and play either side by a search with it."""
+
+    rule = ValueRule
+    presets = VALUE_PRESETS
+    words = WORDS
+    groups = GROUPS
+    noun = "weights"
+    either_side = True
+    against = ("random", "medium")
+    n_sample = 100
+
+    def rule_require(self, game: Game[Any, Any], rule: ValueRule) -> None:
+        try:
+            weights_none(game, rule)
+        except WeightsError as error:
+            raise RuleRefusedError(f"rule.features: {error}.") from None
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        return f"{game.name} value learner"
+
+    def fields_new(self, rule: ValueRule) -> dict[str, Any]:
+        return {"epsilon": 0.0}
+
+    def lay_out(self, machine: Machine) -> None:
+        storage.weights_begin(machine, weights_none(machine.game_rules, cast("ValueRule", machine.rule)))
+
+    def copy(self, original: Machine, copy: Machine) -> None:
+        storage.weights_copy(original, copy)
+
+    def forget(self, machine: Machine) -> None:
+        storage.weights_forget(machine)
+
+    def reset(self, machine: Machine) -> None:
+        self.lay_out(machine)
+
+    def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
+        return storage.weights_memory(machine)
+
+    def store(self, machine: Machine, memory: ValueMemory, lesson_id: int) -> Sequence[TouchedBox]:
+        storage.weights_store(machine, memory, lesson_id)
+        return ()
+
+    def n_first_games(self, machine: Machine) -> int:
+        return 2
+
+    def measured(self, memory: ValueMemory, rng: RandomSource) -> Strength:
+        learner = memory.machine
+        engine = engine_of(learner.game)
+        assert engine is not None, "its rule fits no other game"
+        player = Learnt(learner.played, learner.rule.play_depth, learner.rule.restlessness)
+        played = openings(learner.game, (self.n_sample + 1) // 2, seed=OPENINGS_SEED)
+        # Random play is what the weakest level of an engine plays.
+        weakest = next(iter(engine.levels.values()))
+        meetings = {
+            slug: value_meeting(learner.game, player, engine.levels.get(slug, weakest)) for slug in self.against
+        }
+        return {slug: asdict(_sample(meet, played, rng, self.n_sample)) for slug, meet in meetings.items()}
+
+    def strength(self, machine: Machine) -> Strength:
+        return strength_measured_last(machine)
+
+    @staticmethod
+    def read(
+        file: dict[str, Any], game: Game[Any, Any], rule: ValueRule, head: dict[str, Any], any_size: bool
+    ) -> files.WeightsData:
+        return files.read(file, game, rule, head)
+
+    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+        if form.slug != "native":
+            problem = f"{form.name} holds boxes, and {machine.name} keeps weights; native holds them"
+            raise ExchangeError("format", problem)
+        return files.dump(machine)
+
+    def fields_read(self, data: files.WeightsData) -> dict[str, Any]:
+        return {"side": None, "epsilon": 0.0}
+
+    def restore(self, machine: Machine, data: files.WeightsData) -> None:
+        storage.weights_begin(machine, data.weights, data.n_learnt, data.average)
+
+    def holds(self, machine: Machine) -> str:
+        memory = storage.weights_memory(machine)
+        return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
+
+    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        return Choice(storage.weights_learner(machine).choose(position))
+
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> None:
+        return None
+
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
+        """Nothing: all that it learns from are the moves of the match, which are stored."""
+
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        for one in ended:
+            memory, tally = self.load(machine), Tally()
+            memory.learn_match(live.match_moves(one.match), one.outcome)
+            for seat in one.seats:
+                tally.add(Result.of(one.outcome, Side(seat.side)))
+            self.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.match.pk))
+        return ()
+
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+        return live.insight(match, seats)
+
+    def mind(self, machine: Machine, position: Any) -> live.Thinker:
+        return live.Thinker(storage.weights_learner(machine))
+
+    def rule_sentences(self, rule: ValueRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def page(self, machine: Machine) -> Page:
+        plain, learner = super().page(machine), storage.weights_learner(machine)
+        told, weights = valuer_of(machine.game_rules).told, learner.played.tolist()
+        order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:SHOWN]
+        parts = [{"name": told(index), "weight": weights[index]} for index in order if weights[index]]
+        own = {"parts": parts, "n_learnt": learner.n_learnt}
+        return Page("learning/machine_weights.html", plain.context | own)
+
+    def admin_list(self, machine: Machine) -> tuple[str, str]:
+        return "weights", f"machine__id__exact={machine.pk}"
+
+    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+        """What it knew is read from the ledger."""
+        return {"epsilon": 0.0, "n_lessons": machine.n_lessons}
+
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        self.entrant_require(entry)
+        assert entry.machine_id is not None
+        assert entry.n_lessons is not None
+        rule = ValueRule.from_json(entry.rule or {})
+        learner = storage.weights_learner_at(entry.machine_id, entry.n_lessons, game, rule)
+        return ContestPlayer(None, ValuePlayer(learner))
+
+    def entrant_require(self, entry: TournamentEntry) -> None:
+        assert entry.n_lessons is not None
+        if entry.machine_id is None or not lessons_go_back_to(entry.machine_id, entry.n_lessons):
+            raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")
+
+
+def _sample(meet: Meeting, played: Sequence[Opening], rng: RandomSource, n_games: int) -> Sampled:
+    """What comes of so many games with these openings, each from both sides."""
+    games = ((opening, side) for opening in played for side in Side)
+    return sample(lambda: meet(*next(games), rng), n_games)

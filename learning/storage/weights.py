@@ -1,0 +1,92 @@
+"""Between rows and the weights of a machine that learns a value of positions.
+
+Every function that writes must be called inside a transaction that holds the machine's lock, or of a machine that
+nobody else knows yet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from games.rules.base import Game
+from learning.core.machines import value_learner as core
+from learning.core.machines.value_learner import ValueLearner
+from learning.core.machines.value_rule import ValueRule
+from learning.core.training.value_memory import ValueMemory
+from learning.models import Machine, Snapshot, Weights
+
+_FLOATS = np.dtype("<f8")
+
+
+def weights_begin(
+    machine: Machine, weights: core.Weights, n_learnt: int = 0, average: core.Weights | None = None
+) -> None:
+    """Store what a machine knows before its first lesson; its mean is 0 unless there is one."""
+    mean = np.zeros(len(weights)) if average is None else average
+    Weights.objects.create(machine=machine, n_learnt=n_learnt, weights=_octets(weights), average=_octets(mean))
+
+
+def weights_copy(original: Machine, copy: Machine) -> None:
+    """Give a machine that knows nothing yet what another knows; its ledger begins with it."""
+    row = original.weights.latest("pk")
+    Weights.objects.create(machine=copy, n_learnt=row.n_learnt, weights=row.weights, average=row.average)
+
+
+def weights_forget(machine: Machine) -> None:
+    """Delete all that a machine knows and ever knew."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM learning_snapshot WHERE machine_id = %s", [machine.pk])
+        cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
+
+
+def weights_memory(machine: Machine) -> ValueMemory:
+    """What the machine knows now. Snapshots that are stored are not in it: those that it makes are new."""
+    return ValueMemory(_learner(machine.game_rules, machine.rule, _last(machine), learns=machine.learns))
+
+
+def weights_learner(machine: Machine) -> ValueLearner:
+    """The same as it plays, frozen."""
+    return _learner(machine.game_rules, machine.rule, _last(machine), learns=False)
+
+
+def weights_learner_at(machine_id: int, n_lessons: int, game: Game[Any, Any], rule: ValueRule) -> ValueLearner:
+    """The machine as it was after so many of its lessons, frozen. That they can still be read has been seen to."""
+    rows = Weights.objects.filter(machine=machine_id)
+    row = rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
+    return _learner(game, rule, row, learns=False)
+
+
+def weights_store(machine: Machine, memory: ValueMemory, lesson_id: int) -> None:
+    """Store what a memory has come to know in a lesson, and the snapshots that it made."""
+    learner = memory.machine
+    weights, average = _octets(learner.weights), _octets(learner.average)
+    Weights.objects.create(
+        machine=machine, lesson_id=lesson_id, n_learnt=learner.n_learnt, weights=weights, average=average
+    )
+    Snapshot.objects.bulk_create(
+        Snapshot(machine=machine, lesson_id=lesson_id, n_learnt=n_learnt, weights=_octets(kept))
+        for n_learnt, kept in memory.snapshots.items()
+    )
+
+
+def floats(octets: Any) -> core.Weights:
+    """The weights that a row holds; the array is the caller's."""
+    return np.frombuffer(octets, _FLOATS).astype(np.float64)
+
+
+def _octets(weights: core.Weights) -> bytes:
+    return weights.astype(_FLOATS).tobytes()
+
+
+def _last(machine: Machine) -> Weights | None:
+    return machine.weights.order_by("-pk").first()
+
+
+def _learner(game: Game[Any, Any], rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
+    """What a row says; one whose machine was deleted since it was read knows nothing."""
+    if row is None:
+        return ValueLearner(game, rule, core.weights_none(game, rule), learns=False)
+    return ValueLearner(game, rule, floats(row.weights), row.n_learnt, floats(row.average), learns=learns)

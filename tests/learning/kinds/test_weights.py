@@ -1,0 +1,410 @@
+"""Machines that learn a value of positions go through all that the site does with machines."""
+
+import json
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from games import services
+from games.rules.base import Side
+from games.rules.registry import game_get
+from games.rules.romgon.rules import Romgon
+from games.selectors import room_get, room_view
+from learning.api.ai_schema import START_BOARD
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import VALUE_PRESETS
+from learning.core.machines.value_learner import valuer_of, weights_none
+from learning.core.machines.value_rule import ValueRule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.value_memory import ValueMemory
+from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
+from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.weights.kind import WeightsKind
+from learning.kinds.weights.live import match_moves
+from learning.models import JobStatus, Lesson, LessonKind, Machine, Snapshot, TournamentEntry, TrainingRun, Weights
+from learning.selectors.runs import run_curve
+from learning.services.machines import machine_clone, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import tournament_start
+from learning.storage.weights import floats, weights_memory
+from learning.workers import runs as runner
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from tests.factories import api_with, guest, person, user
+
+GAME = game_get("romgon")
+assert isinstance(GAME, Romgon)
+QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
+"""Looks one move ahead, so that its games are quick, and plays by its mean."""
+told = valuer_of(GAME).told
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WeightsKind, "n_sample", 3)
+
+
+def learner(rule: ValueRule = QUICK, **fields: Any) -> Machine:
+    return machine_create(game="romgon", side=None, name="V", rule=rule, **fields)
+
+
+def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
+    run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+def alone(machine: Machine, games: int = 20) -> Machine:
+    """Trained against itself."""
+    run_execute(begun(machine, Stage(machine.slug, games, learns=True)))
+    return Machine.objects.get(pk=machine.pk)
+
+
+def known(machine: Machine) -> tuple[list[float], list[float], int]:
+    row = machine.weights.latest("pk")
+    return floats(row.weights).tolist(), floats(row.average).tolist(), row.n_learnt
+
+
+def knows(memory: ValueMemory) -> tuple[list[float], list[float], int]:
+    learner = memory.machine
+    return learner.weights.tolist(), learner.average.tolist(), learner.n_learnt
+
+
+def fresh(rule: ValueRule = QUICK) -> ValueMemory:
+    return ValueMemory.load(GAME, rule, weights_none(GAME, rule))
+
+
+def romgon_room(opponent: str, who: services.Person | None = None, **options: Any) -> services.Seated:
+    return services.room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
+
+
+def played(seated: services.Seated, who: services.Person, n_moves: int) -> None:
+    """The person's first so many moves, the first legal one each time."""
+    state = room_view(room_get(seated.room.code))
+    for _ in range(n_moves):
+        state = services.match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][0])
+
+
+class TestMade:
+    def test_by_the_api_from_a_preset_or_a_rule(self) -> None:
+        api = api_with(user())
+        made = api.post("/api/machines", {"game": "romgon", "preset": "td-search"}, format="json").json()
+        assert (made["side"], made["name"]) == (None, "Romgon value learner")
+        machine = Machine.objects.get()
+        assert machine.rule == VALUE_PRESETS["td-search"].rule
+        assert known(machine) == ([0.0] * 765, [0.0] * 765, 0)
+        rule = {"kind": "value-learner", "features": "squares-1"}
+        again = api.post("/api/machines", {"game": "romgon", "rule": rule}, format="json").json()
+        assert again["rule"] == ValueRule(features="squares-1").to_json()
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("search_depth", 0),
+            ("play_depth", 5),
+            ("trace", 1.5),
+            ("features", "full-0"),
+            ("temperature", 0),
+            ("value_rate_floor", 0.5),
+            ("random_share", 0.9),
+            ("depth", 2),
+        ],
+    )
+    def test_a_rule_that_cannot_be_is_refused_with_its_field(self, field: str, value: Any) -> None:
+        rule = {"kind": "value-learner", field: value}
+        answer = api_with(user()).post("/api/machines", {"game": "romgon", "rule": rule}, format="json")
+        assert answer.status_code == 400
+        assert {"random_share": "soft_share"}.get(field, field) in answer.content.decode()
+        assert not Machine.objects.exists()
+
+    def test_games_that_it_does_not_see_well_enough_are_refused(self) -> None:
+        for game in ("romgon-turn", "noughts-and-crosses"):
+            with pytest.raises(RuleRefusedError):
+                machine_create(game=game, side=None, name="V", preset="td-search")
+
+    def test_on_the_page_with_every_field_of_its_rule(self, client: Client) -> None:
+        owner = user()
+        client.force_login(owner)
+        page = client.get("/machines/new").content.decode()
+        assert 'data-kind="value-learner"' in page
+        rule = {name: value for name, value in QUICK.to_json().items() if name != "kind"}
+        form = {"game": "romgon", "name": "V", "preset": "td-search", "own_rule": "on", **rule, "trace_cut": "on"}
+        answer = client.post("/machines/new", form)
+        assert answer.status_code == 302, answer.context["form"].errors
+        assert Machine.objects.get().rule == QUICK
+        refused = client.post("/machines/new", {**form, "features": "full-0", "trace": "", "play_depth": ""})
+        assert set(refused.context["form"].errors) >= {"features"}
+        refused = client.post("/machines/new", {**form, "trace": ""})
+        assert refused.context["form"].errors == {"trace": ["Please fill this in."]}
+
+    def test_what_usually_plays_the_game_stays_what_it_was(self) -> None:
+        assert machine_create(game="romgon", side=None, name="Q").preset == "romgon-q"
+
+    def test_the_database_keeps_lists_of_whole_weights_of_one_length(self) -> None:
+        machine = learner()
+        row = machine.weights.get()
+        for wrong in ({"weights": b"1234"}, {"weights": b""}, {"weights": bytes(8)}, {"average": b""}):
+            with pytest.raises(IntegrityError), transaction.atomic():
+                Weights.objects.filter(pk=row.pk).update(**wrong)
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Weights.objects.create(machine=machine, n_learnt=0, weights=bytes(8), average=bytes(8))
+
+
+class TestTrained:
+    def test_a_run_in_chunks_leaves_what_the_machine_learns_in_one_go(self) -> None:
+        machine = learner()
+        run = begun(machine, Stage(machine.slug, 120, learns=True), Stage("easy", 2))
+        n_chunks = 0
+        while run.status == JobStatus.RUNNING:
+            # As another worker would take it up after a death: from the row, and nothing else.
+            run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=7 + n_chunks % 5))
+            n_chunks += 1
+        memory, rng = fresh(), RandomSource(7)
+        tally = memory.train_against(memory, 120, rng, opponent_learns=True)
+        memory.train(OPPONENTS["easy"], 2, rng)
+        machine.refresh_from_db()
+        assert known(machine) == knows(memory)
+        assert any(known(machine)[0])
+        assert run.random_state == rng.text
+        assert machine.n_games == 2 * sum((tally.wins, tally.draws, tally.losses)) + 2
+        snapshots = {one.n_learnt: floats(one.weights).tolist() for one in Snapshot.objects.filter(machine=machine)}
+        assert snapshots == {n: kept.tolist() for n, kept in memory.snapshots.items()}
+        assert set(snapshots) == {1, 100}
+
+    def test_the_ledger_has_what_it_knew_before_and_after_each_lesson(self) -> None:
+        machine = alone(learner(), 120)
+        lessons = list(Lesson.objects.filter(machine=machine).order_by("number"))
+        rows = list(machine.weights.order_by("pk"))
+        assert [row.lesson for row in rows] == [None, *lessons]
+        for row, lesson in zip(rows[1:], lessons, strict=True):
+            assert (lesson.kind, lesson.run) == (LessonKind.TRAINING, machine.runs.get())
+            assert row.n_learnt * 2 == sum(
+                one.n_wins + one.n_draws + one.n_losses for one in lessons if one.number <= lesson.number
+            )
+        for snapshot in machine.snapshots.all():
+            after = next(row for row in rows if row.lesson == snapshot.lesson)
+            before = rows[rows.index(after) - 1]
+            assert before.n_learnt < snapshot.n_learnt <= after.n_learnt
+
+    def test_the_curve_is_the_same_however_the_run_was_cut(self) -> None:
+        machine, cut = learner(), learner()
+        whole = run_execute(begun(machine, Stage(machine.slug, 12, learns=True)))
+        run = begun(cut, Stage(cut.slug, 12, learns=True))
+        while run.status == JobStatus.RUNNING:
+            runner._sampled_point(run)  # by a worker that dies before it stores the point
+            run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
+        assert run_curve(run) == run_curve(whole)
+        assert known(cut) == known(machine)
+        assert set(machine_strength(machine)) == {"random", "medium"}
+        assert machine_strength(machine)["random"]["games"] == 3
+
+    def test_two_of_them_learn_from_each_other_and_none_of_another_kind(self) -> None:
+        one, other = learner(), learner(ValueRule(features="squares-1", search_depth=1, play_depth=1))
+        run_execute(begun(one, Stage(other.slug, 2, learns=True)))
+        memories = fresh(QUICK), fresh(ValueRule(features="squares-1", search_depth=1, play_depth=1))
+        memories[0].train_against(memories[1], 2, RandomSource(7), opponent_learns=True)
+        assert [known(one), known(other)] == [knows(memory) for memory in memories]
+        with pytest.raises(TrainingRefusedError):
+            begun(one, Stage(machine_create(game="romgon", side=None, name="Q", slug="q").slug, 1))
+
+
+class TestPlayed:
+    @pytest.mark.parametrize("side", list(Side))
+    def test_live_it_learns_from_the_match_that_ends(self, side: Side) -> None:
+        machine = alone(learner())
+        seated = romgon_room("machine", machine=str(machine.pk), side=side)
+        before = weights_memory(machine)
+        played(seated, guest(), 6)
+        services.match_resign(code=seated.room.code, person=guest())
+        machine.refresh_from_db()
+        lesson = Lesson.objects.get(machine=machine, number=machine.n_lessons)
+        match = seated.room.matches.get()
+        assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, match, 1)
+        moves = match_moves(match)
+        own = [(position, move) for position, move in moves if position.side is side.other]
+        assert own
+        assert [before.machine.choose(position) for position, _ in own] == [move for _, move in own]
+        then = before.machine.weights.copy()
+        before.learn_match(moves, match.outcome)
+        assert known(machine) == knows(before)
+        change = before.machine.weights - then
+        learning = room_view(room_get(seated.room.code))["learning"]
+        assert learning is not None
+        (told_lesson,) = learning["lessons"]
+        assert (told_lesson["role"], told_lesson["result"]) == (GAME.look.layout.roles[side.other], "win")
+        assert f"{np.count_nonzero(change)} change" in told_lesson["deed"]
+        assert told(int(np.argmax(np.abs(change)))) in told_lesson["deed"]
+
+    def test_a_frozen_one_plays_and_stays_as_it_is(self) -> None:
+        machine = learner()
+        Machine.objects.filter(pk=machine.pk).update(learns=False)
+        seated = romgon_room("machine", machine=str(machine.pk))
+        played(seated, guest(), 4)
+        services.match_resign(code=seated.room.code, person=guest())
+        assert not Lesson.objects.exists()
+        assert machine.weights.count() == 1
+        learning = room_view(room_get(seated.room.code))["learning"]
+        assert learning is not None
+        assert learning["lessons"][0]["deed"] == "It is frozen, so its weights stay as they are."
+
+    def test_one_that_was_deleted_since_it_was_read_knows_nothing(self) -> None:
+        machine = alone(learner())
+        gone = Machine.objects.get(pk=machine.pk)
+        machine_delete(user=user(is_staff=True), machine_id=machine.pk)
+        assert knows(weights_memory(gone)) == knows(fresh())
+
+    def test_it_meets_itself_and_learns_once(self) -> None:
+        machine = learner()
+        seated = services.room_create(person=guest(), game="romgon", first=str(machine.pk), second=str(machine.pk))
+        state = services.match_step(code=seated.room.code, person=guest(), plies=400)
+        assert state["status"] == "finished"
+        machine.refresh_from_db()
+        assert (machine.n_games, machine.n_lessons, known(machine)[2]) == (2, 1, 1)
+
+    def test_its_seat_can_be_taken_over(self) -> None:
+        owner = user()
+        machine = learner(owner=owner)
+        seated = romgon_room("easy", person(owner), takes_over=str(machine.pk))
+        played(seated, person(owner), 4)
+        services.match_resign(code=seated.room.code, person=person(owner))
+        machine.refresh_from_db()
+        assert (machine.n_losses, known(machine)[2]) == (1, 1)
+
+    def test_it_is_asked_for_a_move_and_tells_what_each_is_worth(self) -> None:
+        machine = alone(learner())
+        question = {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": machine.slug}
+        answer = api_with(None).post("/api/ai/move", question, format="json").json()
+        worth = [one["evaluation"] for one in answer["candidateMoves"]]
+        assert worth == sorted(worth, reverse=True)
+        assert answer["evaluation"] == worth[0]
+        assert all(-1 <= one <= 1 for one in worth)
+
+
+class TestTakenAway:
+    def test_a_file_brings_back_the_same_machine(self) -> None:
+        machine = alone(learner())
+        text = machine_export(machine).text
+        again = machine_import(user=None, content=text.encode()).machine
+        assert machine_export(again).text == text
+        assert known(again) == known(machine)
+        assert again.n_games == machine.n_games
+        plain = alone(learner(ValueRule(features="squares-1", search_depth=1)))
+        assert "average" not in json.loads(machine_export(plain).text)
+        assert known(machine_import(user=None, content=machine_export(plain).text.encode()).machine) == known(plain)
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"weights": [0.0] * 600}, "weights: squares-1 has"),
+            ({"weights": "none"}, "weights"),
+            ({"weights": [0.1] * 601}, "weights: weight 0, 0.1"),
+            ({"weights": [1e300] * 601}, "weights: weight 0"),
+            ({"average": None}, "average"),
+            ({"learnt": -1}, "learnt"),
+            ({"game": "romgon-turn"}, "rule"),
+            ({"rule": {**QUICK.to_json(), "features": "squares-2"}}, "rule.features"),
+            ({"rule": {**QUICK.to_json(), "features": "full-1"}}, "weights: full-1 has 765"),
+        ],
+    )
+    def test_a_file_that_is_wrong_is_refused_with_the_place(self, change: dict[str, Any], told: str) -> None:
+        file = json.loads(machine_export(learner()).text) | change
+        n_before = Machine.objects.count()
+        answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
+        assert answer.status_code == 400
+        assert told in answer.json()["detail"] if "detail" in answer.json() else told in answer.content.decode()
+        assert Machine.objects.count() == n_before
+
+    @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+    def test_no_weight_is_without_end(self, number: str) -> None:
+        text = machine_export(learner()).text.replace('"weights": [\n  0.0', f'"weights": [\n  {number}')
+        assert number in text
+        answer = api_with(user()).post("/api/machines/import", text, content_type="application/json")
+        assert answer.status_code == 400
+
+    def test_copied_reset_and_deleted(self) -> None:
+        owner = user()
+        machine = alone(learner(owner=owner))
+        copy = machine_clone(machine_id=machine.pk, name="Copy", owner=owner)
+        assert known(copy) == known(machine)
+        assert (copy.weights.count(), copy.snapshots.count()) == (1, 0)
+        alone(copy, 3)
+        assert known(copy) != known(machine)
+        reset = machine_reset(user=owner, machine_id=machine.pk)
+        assert known(reset) == knows(fresh())
+        assert (reset.weights.count(), reset.snapshots.count(), reset.n_games) == (1, 0, 0)
+        machine_delete(user=owner, machine_id=copy.pk)
+        assert not Machine.objects.filter(pk=copy.pk).exists()
+        assert set(Weights.objects.values_list("machine", flat=True)) == {machine.pk}
+
+
+def test_every_feature_is_told_in_words_of_its_own() -> None:
+    words = {told(index) for index in range(765)}
+    assert len(words) == 765
+
+
+class TestTournament:
+    def test_it_takes_part(self) -> None:
+        owner = user(is_staff=True)
+        machine = alone(learner())
+        tournament = tournament_start(user=owner, entries=[machine.slug, "easy"], games=2, seed=1, enqueue=False)
+        tournament_play(tournament.pk)
+        tournament.refresh_from_db()
+        assert tournament.status == JobStatus.FINISHED
+        pairing = tournament.pairings.first()
+        assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 2
+
+    def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
+        machine, kind = alone(learner()), WeightsKind()
+        entry = TournamentEntry(machine=machine, rule=machine.rule_json, **kind.entry_fields(machine))
+        began = TournamentEntry(machine=machine, rule=machine.rule_json, epsilon=0.0, n_lessons=0)
+        then = known(machine)
+        alone(machine, 5)
+        played: Any = kind.entrant(entry, GAME).played
+        assert (played.machine.weights.tolist(), played.machine.average.tolist()) == then[:2]
+        first: Any = kind.entrant(began, GAME).played
+        assert not np.any(first.machine.weights)
+        machine_reset(user=user(is_staff=True), machine_id=machine.pk)
+        with pytest.raises(EntryGoneError):
+            kind.entrant(entry, GAME)
+
+
+class TestShown:
+    def test_every_page_shows_it(self, client: Client) -> None:
+        owner = user()
+        client.force_login(owner)
+        machine = alone(learner(owner=owner))
+        page = client.get(machine.get_absolute_url()).content.decode()
+        assert "601 weights, learnt from 20 games" in page
+        weights = known(machine)[1]
+        most = max(range(601), key=lambda index: abs(weights[index]))
+        assert told(most) in unescape(page)
+        assert "every weight is 0" in client.get(learner(owner=owner).get_absolute_url()).content.decode()
+        pages = [
+            "/",
+            "/machines",
+            "/account",
+            f"/play/romgon?machine={machine.pk}",
+            f"/runs/{machine.runs.get().pk}",
+            f"/machines/compare?machine={machine.pk}",
+        ]
+        pages += [f"{machine.get_absolute_url()}/{part}" for part in ("edit", "train", "reset", "delete", "schedule")]
+        for address in pages:
+            assert client.get(address).status_code == 200, address
+
+    def test_the_staff_sees_what_taught_it(self, client: Client) -> None:
+        client.force_login(user("staff", is_staff=True, is_superuser=True))
+        machine = alone(learner())
+        page = client.get("/admin/learning/machine/").content.decode()
+        address = f"/admin/learning/weights/?machine__id__exact={machine.pk}"
+        assert f'<a href="{address}">weights</a>' in page
+        rows = client.get(address)
+        assert rows.status_code == 200
+        assert "its beginning" in rows.content.decode()
+        row = machine.weights.latest("pk")
+        assert client.get(f"/admin/learning/weights/{row.pk}/change/").status_code == 200
