@@ -20,6 +20,7 @@ from learning.core.machines.rule import (
     Rule,
     WhenEmpty,
 )
+from learning.core.machines.table_rule import Method, TableRule
 from learning.core.machines.value_rule import ValueRule
 
 RuleT = TypeVar("RuleT", bound=Rule, covariant=True)
@@ -213,6 +214,44 @@ VALUE_PRESETS: dict[str, Preset[ValueRule]] = {
     ),
 }
 """Those of machines that learn a value of positions."""
+
+_TEXTBOOK = "R. Sutton and A. Barto, Reinforcement Learning: An Introduction, second edition (2018), sections"
+_OUR_CONSTANTS = "the constants are ours"
+
+TABLE_PRESETS: dict[str, Preset[TableRule]] = {
+    preset.slug: preset
+    for preset in (
+        Preset(
+            "td-boards",
+            "TD(λ) of boards",
+            "A value of every board after its move, corrected by what follows, the nearer the more.",
+            f"{_TEXTBOOK} 6.8 and 12.1; {_OUR_CONSTANTS}",
+            TableRule(trace_decay=0.7),
+        ),
+        Preset(
+            "q-table",
+            "Q-learning, from the book",
+            "A value of every move, corrected by the best that could be played next.",
+            f"{_TEXTBOOK} 6.5; {_OUR_CONSTANTS}",
+            TableRule(method=Method.Q_LEARNING),
+        ),
+        Preset(
+            "sarsa-table",
+            "Sarsa",
+            "A value of every move, corrected by that of the move played next.",
+            f"{_TEXTBOOK} 6.4; {_OUR_CONSTANTS}",
+            TableRule(method=Method.SARSA),
+        ),
+        Preset(
+            "monte-carlo-table",
+            "Monte Carlo",
+            "A value of every move: the mean of what the games brought in which it was played.",
+            f"{_TEXTBOOK} 5.1 and 5.4, every visit; {_OUR_CONSTANTS}",
+            TableRule(method=Method.MONTE_CARLO, step_by_visits=True),
+        ),
+    )
+}
+"""Those of machines with a table of values, for games whose boards can be listed."""
 
 
 PRESETS_OF_KIND: dict[str, Mapping[str, Preset[Rule]]] = {BoxRule.kind: PRESETS, QRule.kind: Q_PRESETS}

@@ -135,10 +135,15 @@ class ValueRule:
         for name in values:
             if name not in defaults:
                 raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(defaults)}")
-        return cls(**{name: _read(name, value, type(defaults[name])) for name, value in values.items()})
+        return cls(**{name: field_read(name, value, type(defaults[name])) for name, value in values.items()})
 
 
-def _read(name: str, value: object, wanted: type) -> Any:
+def field_read(name: str, value: object, wanted: type) -> Any:
+    """The value of a field of this type, be it a number, a name or a flag.
+
+    Raises:
+        RuleError: it is of another type, or no finite number.
+    """
     if wanted is str:
         if not isinstance(value, str):
             raise RuleError(name, f"must be a name, not {value!r}")
