@@ -111,8 +111,11 @@ def against_machine(memory: Memory, other: Memory) -> Expected:
 
 def worst_case(memory: Memory, *, greedy: bool = False) -> Expected:
     """The machine's exact results against the best reply, which knows its beads."""
-    graph, side = memory.table.graph, memory.table.cabinet.side
-    policy = machine_policy(memory, greedy=greedy)
+    return at_worst(memory.table.graph, memory.table.cabinet.side, machine_policy(memory, greedy=greedy))
+
+
+def at_worst(graph: Graph, side: Side, policy: Floats) -> Expected:
+    """What a policy (``(n_edges,)``) of ``side`` can expect of the best reply, which knows it."""
     return _of_side(best_reply(graph.indptr, graph.successor, graph.side, policy, int(side))[0], side)
 
 

@@ -1,0 +1,192 @@
+"""The memory of a table learner as arrays: what a compiled loop trains in bulk, and its exact strength."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from games.rules.base import Game, Side
+from learning.core.kernels.random_source import RandomSource
+from learning.core.kernels.table_learning import PlayerArrays, TableWords, train_tables
+from learning.core.machines.table_learner import TableLearner, entry_key
+from learning.core.machines.table_rule import Method, TableRule
+from learning.core.opponents.base import Opponent, UniformOpponent
+from learning.core.training.episodes import Tally
+from learning.core.training.strength import Expected, Floats, at_worst, expected, opponent_policy
+from learning.core.training.tables import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
+
+_NOTHING = np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class EntryTable:
+    """The entries that a rule can ever have, as arrays.
+
+    Attributes:
+        keys: the key of each entry.
+        edge_entry: ``(n_edges,) int32``, the entry of each move, −1 where it has none.
+    """
+
+    graph: Graph
+    keys: tuple[str, ...]
+    edge_entry: Int32s
+
+
+def entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
+    """The entries of a machine with this rule; the same table for all rules that have the same.
+
+    Raises:
+        NotListedError: the game has too many positions.
+    """
+    return _entries_compile(game, TableRule() if rule.of_boards else TableRule(method=Method.SARSA))
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def _entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
+    graph = graph_compile(game, reduced=True)
+    entry_of: dict[str | None, int] = {None: -1}
+    edge_entry: list[int] = []
+    for position in graph.positions:
+        for move in game.legal_moves(position):
+            key = entry_key(game, rule, position, move)
+            edge_entry.append(entry_of.setdefault(key, len(entry_of) - 1))
+    del entry_of[None]
+    return EntryTable(graph, tuple(key for key in entry_of if key is not None), np.array(edge_entry, np.int32))
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def replies_compile(game: Game[Any, Any], opponent: UniformOpponent) -> tuple[Int32s, Int32s]:
+    """What an opponent may play at every node, whoever moves there: ``(n_nodes + 1,)`` and the edges, ``int32``."""
+    graph = graph_compile(game, reduced=True)
+    indptr, edges = [0], list[int]()
+    for node, position in enumerate(graph.positions):
+        legal = game.legal_moves(position)
+        edges += [int(graph.indptr[node]) + legal.index(move) for move in opponent.replies(game, position)]
+        indptr.append(len(edges))
+    return np.array(indptr, np.int32), np.array(edges, np.int32)
+
+
+def table_words(rule: TableRule) -> TableWords:
+    """The rule as a kernel reads it."""
+    return TableWords(
+        off_policy=int(rule.method is Method.Q_LEARNING),
+        by_visits=int(rule.step_by_visits),
+        reach=float(rule.reach),
+        discount=float(rule.later_discount),
+        outlook=float(rule.later_discount) if rule.of_boards else 1.0,
+        step=float(rule.step_size),
+        decay=float(rule.exploring_decay),
+        floor=float(rule.exploring_floor),
+        win=float(rule.win_reward),
+        draw=float(rule.draw_reward),
+        loss=float(rule.loss_reward),
+    )
+
+
+@dataclass(eq=False)
+class TableMemory:
+    """Every value of a machine: ``values`` ``(n_entries,) float64``, ``visits`` ``(n_entries,) int64``, and its ε."""
+
+    game: Game[Any, Any]
+    rule: TableRule
+    table: EntryTable
+    values: Floats
+    visits: NDArray[np.int64]
+    epsilon: float
+
+    @classmethod
+    def fresh(cls, game: Game[Any, Any], rule: TableRule) -> Self:
+        """The memory of a machine that has learnt nothing."""
+        table = entries_compile(game, rule)
+        n = len(table.keys)
+        return cls(game, rule, table, np.full(n, rule.start_value), np.zeros(n, np.int64), rule.exploring)
+
+    def readable(self) -> TableLearner:
+        """The same machine, readable; an independent copy. It has an entry for what was visited, and no other."""
+        met = np.flatnonzero(self.visits).tolist()
+        values = {self.table.keys[entry]: float(self.values[entry]) for entry in met}
+        visits = {self.table.keys[entry]: int(self.visits[entry]) for entry in met}
+        return TableLearner(self.game, self.rule, values, visits, self.epsilon)
+
+    def train(self, opponent: Opponent, n_games: int, rng: RandomSource, side: Side | None = None) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent, on one side or either; updates itself and ``rng``."""
+        assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
+        replies = replies_compile(self.game, opponent)
+        own = self._arrays()
+        other = own._replace(replies=1, learns=0, reply_indptr=replies[0], reply_edge=replies[1])
+        return self._train(own, other, n_games, rng, side)
+
+    def train_against(
+        self, opponent: TableMemory, n_games: int, rng: RandomSource, side: Side | None = None, *, opponent_learns: bool
+    ) -> Tally:
+        """Play ``n_games`` against another memory, or this one; our tally. Everything is updated in place.
+
+        Raises:
+            ValueError: the other is one of another game.
+        """
+        if opponent.table.graph is not self.table.graph:
+            raise ValueError(f"a machine that plays {opponent.game.name} cannot play {self.game.name}")
+        own = self._arrays()
+        other = own if opponent is self else opponent._arrays()  # its own opponent shares ε with it as well
+        if not opponent_learns:
+            other = other._replace(learns=0, epsilon=np.zeros(1))
+        tally = self._train(own, other, n_games, rng, side)
+        if opponent_learns and opponent is not self:
+            opponent.epsilon = float(other.epsilon[0])
+        return tally
+
+    def _train(
+        self, own: PlayerArrays, other: PlayerArrays, n_games: int, rng: RandomSource, side: Side | None
+    ) -> Tally:
+        graph, words, tally = self.table.graph, rng.to_array(), np.zeros(3, np.int64)
+        seat = -1 if side is None else int(side)
+        train_tables(n_games, seat, graph.indptr, graph.successor, graph.side, own, other, words, tally)
+        rng.set_array(words)
+        self.epsilon = float(own.epsilon[0])
+        return Tally(*map(int, tally))
+
+    def _arrays(self) -> PlayerArrays:
+        return PlayerArrays(
+            replies=0,
+            learns=1,
+            rule=table_words(self.rule),
+            edge_entry=self.table.edge_entry,
+            values=self.values,
+            visits=self.visits,
+            epsilon=np.array([self.epsilon], np.float64),
+            reply_indptr=_NOTHING,
+            reply_edge=_NOTHING,
+        )
+
+
+def table_policy(memory: TableMemory) -> Floats:
+    """``(n_edges,)``: what the machine plays at every node, whichever side moves there, when it tries nothing."""
+    table, rule, graph = memory.table, memory.rule, memory.table.graph
+    mover = np.repeat(graph.side, np.diff(graph.indptr))
+    ended = np.where(-1 - graph.successor == mover, rule.win_reward, rule.loss_reward)
+    ended = np.where(graph.successor == DRAWN, rule.draw_reward, ended)
+    worth = np.where(table.edge_entry < 0, ended, memory.values[table.edge_entry] * table_words(rule).outlook)
+    first = graph.indptr[:-1]
+    best = worth == np.repeat(np.maximum.reduceat(worth, first), np.diff(graph.indptr))
+    share: Floats = best / np.repeat(np.add.reduceat(best, first, dtype=np.float64), np.diff(graph.indptr))
+    return share
+
+
+def table_against_opponent(memory: TableMemory, side: Side, opponent: Opponent) -> Expected:
+    """The machine's exact results against a fixed opponent."""
+    theirs = opponent_policy(memory.game, opponent, reduced=True)
+    return expected(memory.table.graph, side, table_policy(memory), theirs)
+
+
+def table_against_table(memory: TableMemory, side: Side, other: TableMemory) -> Expected:
+    """The exact results of a machine on ``side`` against another of the same game, or itself."""
+    return expected(memory.table.graph, side, table_policy(memory), table_policy(other))
+
+
+def table_worst_case(memory: TableMemory, side: Side) -> Expected:
+    """The machine's exact results against the best reply, which knows its values."""
+    return at_worst(memory.table.graph, side, table_policy(memory))
