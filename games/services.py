@@ -523,6 +523,7 @@ def _remind(match: Match) -> None:
         _think_later(match, 1 if match.room.is_exhibition else None)
 
 
+@_again
 @transaction.atomic
 def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     """Start a new match in the same room, with sides swapped on request; the state of it.

@@ -24,6 +24,7 @@ from learning.models import Machine
 from learning.selectors.machines import machine_in
 from learning.services.machines import room_copy
 from learning.states import box_news
+from learning.storage.locks import machine_copied
 from learning.storage.sitting import Occupant, sitting_read
 
 
@@ -42,8 +43,8 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -
     """
     room = seat.match.room
     if room.fresh:
-        copies = Machine.objects.filter(room=room, copied_from=machine)
-        machine = copies.first() or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest)
+        copy = machine_copied(machine.pk, room.pk)
+        machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest)
     player = kind_of(machine).player
     if seat.is_human:
         seat.takes_over = player

@@ -45,6 +45,16 @@ def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine |
     return None if row is None else machine_of(row)
 
 
+def machine_copied(machine_id: int, room_id: int) -> Machine | None:
+    """The copy of a machine that a room has, if it has one; not kept."""
+    statement = (
+        f"SELECT {machine_columns()} FROM learning_machine AS machine WHERE room_id = %s AND copied_from_id = %s"  # noqa: S608
+    )
+    with connection.cursor() as cursor:
+        row = cursor.execute(statement, [room_id, machine_id]).fetchone()
+    return None if row is None else machine_of(row)
+
+
 @cache
 def machine_columns() -> str:
     """The columns that :func:`machine_of` takes, of ``machine``."""
