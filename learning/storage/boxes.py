@@ -117,6 +117,17 @@ def boxes_share(original: Machine) -> dict[str, int]:
     }
 
 
+def _boxes_take(machine: Machine, positions: list[str]) -> None:
+    """Give a machine rows of its own for those of these boxes that it shares; it goes on sharing the others."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
+            " SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox"
+            " WHERE machine_id = %s AND position = ANY(%s) AND id IS NULL ORDER BY position",
+            [machine.pk, positions],
+        )
+
+
 def boxes_own(*machine_ids: int) -> None:
     """Give machines rows of their own for all that they share; they share no more. Under the lock of each."""
     with connection.cursor() as cursor:
@@ -212,6 +223,8 @@ def boxes_store(machine: Machine, learnt: Mapping[int, Sequence[TouchedBox]]) ->
     last = {box.position: box for touched in learnt.values() for box in touched}
     if not last:
         return
+    if machine.shares_id is not None:
+        _boxes_take(machine, list(last))
     # Visits alone leave no entry.
     changes = [(lesson, box) for lesson, touched in learnt.items() for box in touched if any(box.deltas)]
     stored = _boxes_update(machine, last.values(), changes)
