@@ -14,7 +14,7 @@ from learning.core.engines.romgon.entries import entry_key
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import PRESETS, Q_PRESETS, presets_of
+from learning.core.machines.presets import PRESETS, Q_PRESETS, VALUE_PRESETS, presets_of
 from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, RuleError
@@ -180,7 +180,7 @@ class TestRule:
 
     def test_each_game_is_offered_what_fits(self) -> None:
         for game in GAMES.values():
-            assert presets_of(game) is (Q_PRESETS if game.family == "romgon" else PRESETS)
+            assert presets_of(game) == ({**Q_PRESETS, **VALUE_PRESETS} if game.family == "romgon" else PRESETS)
             assert BoxRule.fits(game) is not QRule.fits(game)
 
 
