@@ -18,6 +18,7 @@ from learning.core.machines.presets import PRESETS, Q_PRESETS, VALUE_PRESETS, pr
 from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, RuleError
+from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory
 from tests.rules.romgon_data import VECTORS, board_read
@@ -180,7 +181,8 @@ class TestRule:
 
     def test_each_game_is_offered_what_fits(self) -> None:
         for game in GAMES.values():
-            assert presets_of(game) == ({**Q_PRESETS, **VALUE_PRESETS} if game.family == "romgon" else PRESETS)
+            searching = VALUE_PRESETS if ValueRule.fits(game) else {}
+            assert presets_of(game) == ({**Q_PRESETS, **searching} if game.family == "romgon" else PRESETS)
             assert BoxRule.fits(game) is not QRule.fits(game)
 
 
