@@ -117,26 +117,24 @@ def boxes_share(original: Machine) -> dict[str, int]:
     }
 
 
+TAKE_SHARED = """
+    INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
+    SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox WHERE id IS NULL"""
+"""Makes rows of a machine's own of boxes that it shares; which, the statement goes on to say."""
+
+
 def _boxes_take(machine: Machine, positions: list[str]) -> None:
     """Give a machine rows of its own for those of these boxes that it shares; it goes on sharing the others."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
-            " SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox"
-            " WHERE machine_id = %s AND position = ANY(%s) AND id IS NULL ORDER BY position",
-            [machine.pk, positions],
+            f"{TAKE_SHARED} AND machine_id = %s AND position = ANY(%s) ORDER BY position", [machine.pk, positions]
         )
 
 
 def boxes_own(*machine_ids: int) -> None:
     """Give machines rows of their own for all that they share; they share no more. Under the lock of each."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
-            " SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox"
-            " WHERE machine_id = ANY(%s) AND id IS NULL ORDER BY machine_id, position",
-            [list(machine_ids)],
-        )
+        cursor.execute(f"{TAKE_SHARED} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)])
     _share_no_more(*machine_ids)
 
 
