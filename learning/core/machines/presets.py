@@ -203,7 +203,7 @@ VALUE_PRESETS: dict[str, Preset[ValueRule]] = {
         "TD with search, for flips",
         "The same, steadier: it plays by the mean of what it has learnt, and does not like to go back and forth.",
         "As TD with search; what keeps it from drawing every other game where pieces flip is ours",
-        ValueRule(trace=0.9, trace_cut=False, average_games=500.0, restlessness=0.02),
+        ValueRule(trace=0.9, trace_cut=False, average_games=500.0, restlessness=0.05),
     ),
     "td-squares": Preset(
         "td-squares",

@@ -35,12 +35,11 @@ class WeightsData:
 
 
 def dump(machine: Machine) -> str:
-    """The file of a machine: the mean stands in it where its rule has one."""
-    memory = weights_memory(machine)
-    rule, learner = memory.machine.rule, memory.machine
+    """The file of a machine."""
+    learner = weights_memory(machine).machine
     data = WeightsData(
         game=machine.game_rules,
-        rule=rule,
+        rule=learner.rule,
         name=machine.name,
         weights=learner.weights,
         average=learner.average,
@@ -52,9 +51,14 @@ def dump(machine: Machine) -> str:
         draws=machine.n_draws,
         losses=machine.n_losses,
     )
-    mean = {"average": learner.average.tolist()} if rule.average_games else {}
-    lines = ",".join(f"\n  {json.dumps(weight)}" for weight in learner.weights.tolist())
-    return native.written(data, "weights", lines, learnt=learner.n_learnt, **mean)
+    return written(data)
+
+
+def written(data: WeightsData, **more: Any) -> str:
+    """The file of such a machine: the mean stands in it where its rule has one, ``more`` in its head."""
+    mean = {"average": data.average.tolist()} if data.rule.average_games else {}
+    lines = ",".join(f"\n  {json.dumps(weight)}" for weight in data.weights.tolist())
+    return native.written(data, "weights", lines, learnt=data.n_learnt, **mean, **more)
 
 
 def read(file: dict[str, Any], game: Game[Any, Any], rule: ValueRule, head: dict[str, Any]) -> WeightsData:

@@ -1,0 +1,37 @@
+"""``manage.py teach_levels``: makes the learnt values that come with the program, and writes their files."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from learning.core.engines.romgon.shipped import FOLDER
+from learning.core.training.shipped import RECIPES, made
+from learning.kinds.weights.files import WeightsData, written
+
+
+class Command(BaseCommand):
+    """Train each value from its seed, and write it where the program reads it."""
+
+    help = "Trains the values that the upper levels of Romgon play by, each from its seed, and writes their files."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Read where to."""
+        parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them, if not to their place")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make one after another."""
+        for recipe in RECIPES:
+            machine = made(recipe)
+            data = WeightsData(
+                game=machine.game,
+                rule=machine.rule,
+                name=f"Romgon's levels, {recipe.name}",
+                weights=machine.weights,
+                average=machine.average,
+                n_learnt=machine.n_learnt,
+                preset=recipe.preset,
+            )
+            path = options["folder"] / f"{recipe.name}.json"
+            path.write_text(written(data, seed=recipe.seed))
+            self.stdout.write(f"{path.name}: {recipe.n_games} games from seed {recipe.seed}")
