@@ -7,14 +7,14 @@ equations named here and in :mod:`learning.core.machines.table_learner` are that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from games.rules.base import Game
 from learning.core.machines.box_machine import Result
+from learning.core.machines.plain_rule import PlainRule
 from learning.core.machines.rule import RuleError
-from learning.core.machines.value_rule import field_read
 
 
 class Method(StrEnum):
@@ -30,22 +30,8 @@ class Method(StrEnum):
     """Values of moves, towards what the whole game brought, at every visit (5.1, 5.4)."""
 
 
-_RANGES: Mapping[str, tuple[float, float]] = {
-    "step_size": (1e-6, 1),
-    "trace_decay": (0, 1),
-    "later_discount": (0, 1),
-    "exploring": (0, 1),
-    "exploring_decay": (0, 1),
-    "exploring_floor": (0, 1),
-    "win_reward": (-1, 1),
-    "draw_reward": (-1, 1),
-    "loss_reward": (-1, 1),
-    "start_value": (-10, 10),
-}
-
-
 @dataclass(frozen=True, slots=True)
-class TableRule:
+class TableRule(PlainRule):
     """How values in a table follow what happens, and how often the machine tries something else.
 
     A value is corrected by ``step_size`` of its error, or by one part in n at its n-th visit (``step_by_visits``), so
@@ -60,7 +46,18 @@ class TableRule:
 
     kind: ClassVar[str] = "table-learner"
     keeps: ClassVar[str] = "a value for every board or move it can come to"
-    has_boxes: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "step_size": (1e-6, 1),
+        "trace_decay": (0, 1),
+        "later_discount": (0, 1),
+        "exploring": (0, 1),
+        "exploring_decay": (0, 1),
+        "exploring_floor": (0, 1),
+        "win_reward": (-1, 1),
+        "draw_reward": (-1, 1),
+        "loss_reward": (-1, 1),
+        "start_value": (-10, 10),
+    }
 
     method: Method = Method.TD_LAMBDA
     step_size: float = 0.1
@@ -75,10 +72,7 @@ class TableRule:
     loss_reward: float = -1.0
     start_value: float = 0.0
 
-    def __post_init__(self) -> None:
-        for name, (least, most) in _RANGES.items():
-            if not least <= getattr(self, name) <= most:
-                raise RuleError(name, f"must lie between {least:g} and {most:g}, not {getattr(self, name)}")
+    def agree(self) -> None:
         if self.trace_decay > 0 and self.method is not Method.TD_LAMBDA:
             raise RuleError("trace_decay", f"is of {Method.TD_LAMBDA} alone, and must be 0 with {self.method}")
         if self.exploring_floor > self.exploring:
@@ -110,27 +104,3 @@ class TableRule:
     def explored(self, epsilon: float) -> float:
         """The chance of exploring after one more game was learnt from."""
         return max(self.exploring_floor, self.exploring_decay * epsilon)
-
-    def to_json(self) -> dict[str, Any]:
-        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
-        return {"kind": self.kind, **asdict(self), "method": self.method.value}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TableRule:
-        """The rule that a JSON object describes; fields left out have their default.
-
-        Raises:
-            RuleError: a field is unknown, of the wrong type or out of range; it is named.
-        """
-        defaults = {field.name: field.default for field in fields(cls)}
-        values = {name: value for name, value in data.items() if name != "kind"}
-        for name in values:
-            if name not in defaults:
-                raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(defaults)}")
-        if "method" in values and values["method"] not in list(Method):
-            raise RuleError("method", f"must be one of {', '.join(Method)}, not {values['method']!r}")
-        read: dict[str, Any] = {
-            name: Method(value) if name == "method" else field_read(name, value, type(defaults[name]))
-            for name, value in values.items()
-        }
-        return cls(**read)

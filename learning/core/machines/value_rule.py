@@ -6,36 +6,20 @@ The constants are those that worked in a trial with Romgon: docs/learning.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from math import isfinite
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from games.rules.base import Game
 from learning.core.engines.base import Lessons
 from learning.core.engines.registry import engine_of
+from learning.core.machines.plain_rule import PlainRule
 from learning.core.machines.rule import RuleError
 
 MAX_DEPTH = 4
 
-_RANGES: Mapping[str, tuple[float, float]] = {
-    "value_rate": (1e-6, 1),
-    "value_rate_floor": (0, 1),
-    "value_half_life": (1, 1e9),
-    "trace": (0, 1),
-    "value_discount": (0.5, 1),
-    "random_share": (0, 1),
-    "soft_share": (0, 1),
-    "temperature": (0.001, 1000),
-    "random_opening": (0, 100),
-    "search_depth": (1, MAX_DEPTH),
-    "play_depth": (1, MAX_DEPTH),
-    "average_games": (0, 1e9),
-    "restlessness": (0, 1),
-}
-
 
 @dataclass(frozen=True, slots=True)
-class ValueRule:
+class ValueRule(PlainRule):
     """How a value of the position after a move is learnt, and how far the machine looks ahead.
 
     The value is linear in a named set of ``features``. The step towards a target is ``value_rate`` of the error in the
@@ -55,7 +39,21 @@ class ValueRule:
 
     kind: ClassVar[str] = "value-learner"
     keeps: ClassVar[str] = "a weight for everything it sees on a board"
-    has_boxes: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "value_rate": (1e-6, 1),
+        "value_rate_floor": (0, 1),
+        "value_half_life": (1, 1e9),
+        "trace": (0, 1),
+        "value_discount": (0.5, 1),
+        "random_share": (0, 1),
+        "soft_share": (0, 1),
+        "temperature": (0.001, 1000),
+        "random_opening": (0, 100),
+        "search_depth": (1, MAX_DEPTH),
+        "play_depth": (1, MAX_DEPTH),
+        "average_games": (0, 1e9),
+        "restlessness": (0, 1),
+    }
 
     value_rate: float = 0.1
     value_rate_floor: float = 0.005
@@ -73,10 +71,7 @@ class ValueRule:
     restlessness: float = 0.0
     features: str = "full-1"
 
-    def __post_init__(self) -> None:
-        for name, (least, most) in _RANGES.items():
-            if not least <= getattr(self, name) <= most:
-                raise RuleError(name, f"must lie between {least:g} and {most:g}, not {getattr(self, name)}")
+    def agree(self) -> None:
         if self.value_rate_floor > self.value_rate:
             raise RuleError("value_rate_floor", f"{self.value_rate_floor} is above the first rate, {self.value_rate}")
         if self.random_share + self.soft_share > 1:
@@ -118,51 +113,3 @@ class ValueRule:
         return self.value_rate_floor + (self.value_rate - self.value_rate_floor) / (
             1.0 + n_learnt / self.value_half_life
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
-        return {"kind": self.kind, **asdict(self)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ValueRule:
-        """The rule that a JSON object describes; fields left out have their default.
-
-        Raises:
-            RuleError: a field is unknown, of the wrong type or out of range; it is named.
-        """
-        defaults = {field.name: field.default for field in fields(cls)}
-        values = {name: value for name, value in data.items() if name != "kind"}
-        for name in values:
-            if name not in defaults:
-                raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(defaults)}")
-        return cls(**{name: field_read(name, value, type(defaults[name])) for name, value in values.items()})
-
-
-def field_read(name: str, value: object, wanted: type) -> Any:
-    """The value of a field of this type, be it a number, a name or a flag.
-
-    Raises:
-        RuleError: it is of another type, or no finite number.
-    """
-    if wanted is str:
-        if not isinstance(value, str):
-            raise RuleError(name, f"must be a name, not {value!r}")
-        return value
-    if wanted is bool:
-        if not isinstance(value, bool):
-            raise RuleError(name, f"must be true or false, not {value!r}")
-        return value
-    # bool is an int in Python; a depth of true is a mistake, not 1.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RuleError(name, f"must be a number, not {value!r}")
-    if wanted is int:
-        if not isinstance(value, int):
-            raise RuleError(name, f"must be a whole number, not {value!r}")
-        return value
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        number = float("inf")
-    if not isfinite(number):
-        raise RuleError(name, f"must be a number, not {number}")
-    return number
