@@ -66,10 +66,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page, and what stands in it."""
+    """A page, what stands in it, and how it is answered: 404 where what was asked of it is not to be had."""
 
     template: str
     context: dict[str, Any]
+    status: int = 200
 
 
 class Kind(ABC):
@@ -97,6 +98,8 @@ class Kind(ABC):
     """The same where it played with another machine."""
     why: ClassVar[str] = "machine"
     """The name of the page (of its id) that tells why it moves as it does."""
+    position_template: ClassVar[str] = "learning/values.html"
+    """What shows a :meth:`position_view` there, where ``why`` is ``values``."""
     tells: ClassVar[str] = ""
     """Which part of a match's ``learning`` tells of it beside ``lessons``: ``boxes``, ``values`` (docs/protocol.md)."""
     player: ClassVar[str] = MACHINE
@@ -340,8 +343,11 @@ class Kind(ABC):
     def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
         """A rule in words, field by field that matters, as (label, sentence)."""
 
-    def page(self, machine: Machine) -> Page:
-        """The page of a machine: what it has beside what every such page has (``views.machines.machine_page``)."""
+    def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
+        """The page of a machine: what it has beside what every such page has (``views.machines.machine_page``).
+
+        ``asked`` is what stands behind the question mark of its address, as it came.
+        """
         layout, strength = machine.game_rules.look.layout, self.strength(machine)
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
         facts = self.facts(machine) | {"keeps": self.rule.keeps, "holds": self.holds(machine)}

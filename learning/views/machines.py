@@ -46,8 +46,8 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "partners": opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
         "recent": recent,
     }
-    page = kind_of(machine).page(machine)
-    return render(request, page.template, shared | page.context)
+    page = kind_of(machine).page(machine, request.GET.dict())
+    return render(request, page.template, shared | page.context, status=page.status)
 
 
 @login_required

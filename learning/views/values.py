@@ -56,4 +56,4 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "layout": game_view(game)["layout"],
         "walk": _walk(game, view),
     }
-    return render(request, "learning/values.html", context, status=404 if problem else 200)
+    return render(request, kind.position_template, context, status=404 if problem else 200)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -204,7 +204,7 @@ class BoxKind(Kind):
     def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def page(self, machine: Machine) -> Page:
+    def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
         return Page("learning/machine.html", page.context(machine, self.facts(machine), self.strength(machine)))
 
     def admin_list(self, machine: Machine) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -95,8 +95,8 @@ class ValueKind(Entries):
     def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def page(self, machine: Machine) -> Page:
-        plain = super().page(machine)
+    def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
+        plain = super().page(machine, asked)
         full = values_full(machine) if machine.learns else ""
         facts = plain.context["machine"] | {"n_values": machine.n_values, "full": full}
         return Page("learning/machine_values.html", plain.context | {"machine": facts, "most_in_file": MAX_VALUES})

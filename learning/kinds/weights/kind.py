@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -151,8 +151,8 @@ class WeightsKind(Kind):
     def rule_sentences(self, rule: ValueRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def page(self, machine: Machine) -> Page:
-        plain, learner = super().page(machine), storage.weights_learner(machine)
+    def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
+        plain, learner = super().page(machine, asked), storage.weights_learner(machine)
         told, weights = valuer_of(machine.game_rules).told, learner.played.tolist()
         order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:SHOWN]
         parts = [{"name": told(index), "weight": weights[index]} for index in order if weights[index]]
