@@ -110,6 +110,56 @@ class Look(NamedTuple):
         return self.deep[self.best]
 
 
+class Part(NamedTuple):
+    """What one feature of a board adds to its sum: ``value`` is ``weight`` times ``amount``, exactly."""
+
+    name: str
+    value: float
+    weight: float
+    amount: float
+
+
+class PartGroup(NamedTuple):
+    """Parts that speak of one thing, and what they come to, exactly."""
+
+    name: str
+    value: float
+    parts: tuple[Part, ...]
+
+
+class WeightMap(NamedTuple):
+    """Weights of one kind of piece by where it stands, to be laid on the board as the second side sees it."""
+
+    kind: str
+    own: bool
+    """Whether it is a piece of whoever has just moved."""
+    flipped: bool
+    piece: str
+    """A piece of that kind as text, for its picture."""
+    cells: tuple[int, ...]
+    """For each cell of the board the index of its weight."""
+
+
+class WeightTable(NamedTuple):
+    """Weights that speak of one thing, in rows and columns."""
+
+    title: str
+    about: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    """The name of each, and for each column the index of its weight."""
+
+
+class WeightSheet(NamedTuple):
+    """All weights of a set of features that a game has a use for, laid out for people."""
+
+    maps: tuple[WeightMap, ...]
+    squares: WeightTable
+    """What the maps show, as a table."""
+    tables: tuple[WeightTable, ...]
+    """All others."""
+
+
 class Lessons(NamedTuple):
     """How a learnt value learns from a game against itself: ``learning/core/machines/value_learner.py`` has the words.
 
@@ -151,6 +201,14 @@ class Valuer(ABC, Generic[GameT]):
     @abstractmethod
     def told(self, index: int) -> str:
         """The feature with this index in words; one index says the same in every set."""
+
+    @abstractmethod
+    def parts(self, position: Any, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
+        """The sum of a position after a move, for whoever made that, as what each feature adds to it: largest first."""
+
+    @abstractmethod
+    def sheet(self, game: GameT, feature_set: str) -> WeightSheet:
+        """How to lay out the weights of a set."""
 
     @abstractmethod
     def look(

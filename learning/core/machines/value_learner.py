@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Outcome
 from games.rules.player import Random
-from learning.core.engines.base import Look, Valuer
+from learning.core.engines.base import Look, PartGroup, Valuer
 from learning.core.engines.registry import engine_of
 from learning.core.kernels.exact_floats import MOST, TICKETS, fading, grained, squash, worth
 from learning.core.machines.box_machine import Result
@@ -130,6 +130,10 @@ class ValueLearner:
         """The value, between -1 and 1, of a position after a move, for whoever made it."""
         seen = self.valuer.features(position, self.rule.features)
         return squash(float(sum(self.weights[index] * amount for index, amount in seen.items())))
+
+    def parts(self, position: Any) -> tuple[PartGroup, ...]:
+        """What it plays by sees of a position after a move, for whoever made it: largest first, exact."""
+        return self.valuer.parts(position, self.played, self.rule.features)
 
     def look(self, position: Any, *, whole: bool = False) -> Look:
         """What it thinks of every legal move when it plays."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from games.rules.base import Side
@@ -60,6 +61,7 @@ def refusal(options: Options) -> str:
     return ""
 
 
+@cache
 def folded(cell: int, me: Side) -> int:
     """The index, 0 to 29, of a cell on the half board of a side."""
     row, column = PLACES[cell if me == WHITE else half_turn(cell)]
@@ -82,7 +84,12 @@ def _slot(owner: int, code: int) -> int:
 def _squares(board: Board, me: Side) -> Iterator[tuple[int, int]]:
     for cell, code in enumerate(board):
         if code:
-            yield SQUARES + _slot(side_of(code) != me, code) * len(FOLDED) + folded(cell, me), 8
+            yield square_of(cell, code, me), 8
+
+
+def square_of(cell: int, code: int, me: Side) -> int:
+    """The feature of a piece that stands on a cell, as ``me`` sees it."""
+    return SQUARES + _slot(side_of(code) != me, code) * len(FOLDED) + folded(cell, me)
 
 
 def _wide(board: Board, me: Side) -> Iterator[tuple[int, int]]:
@@ -182,6 +189,7 @@ class Feature(NamedTuple):
     """Of ``freedom``: the number of safe moves, 0 to 4."""
 
 
+@cache
 def feature_read(index: int) -> Feature:
     """What the feature with this index says."""
     if index < SQUARES:

@@ -9,9 +9,10 @@ from games.rules.base import Side
 from games.rules.romgon.moves import Move, Options, after, legal_moves
 from games.rules.romgon.pieces import Board, kind_of
 from games.rules.romgon.rules import Position, Romgon
-from learning.core.engines.base import Look, Valuer
+from learning.core.engines.base import Look, PartGroup, Valuer, WeightSheet
 from learning.core.engines.romgon.features import FEATURE_SETS, feature_told, features, refusal
 from learning.core.engines.romgon.minimax import is_won_by
+from learning.core.engines.romgon.parts import parts, sheet
 from learning.core.kernels.exact_floats import WIN, grained
 
 
@@ -28,6 +29,12 @@ class ReadableValuer(Valuer[Romgon]):
 
     def told(self, index: int) -> str:
         return feature_told(index)
+
+    def parts(self, position: Position, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
+        return parts(position.board, position.side.other, self.features(position, feature_set), weights)
+
+    def sheet(self, game: Romgon, feature_set: str) -> WeightSheet:
+        return sheet(feature_set, flips=game.options.flip)
 
     def look(
         self,
