@@ -160,6 +160,14 @@ class WeightSheet(NamedTuple):
     """All others."""
 
 
+class Learnt(NamedTuple):
+    """A learnt value as it stands, how far ahead it looks, and what it costs it to go where it has been."""
+
+    weights: NDArray[np.float64]
+    depth: int
+    restlessness: float = 0.0
+
+
 class Lessons(NamedTuple):
     """How a learnt value learns from a game against itself: ``learning/core/machines/value_learner.py`` has the words.
 
@@ -183,7 +191,7 @@ class Lessons(NamedTuple):
 class Valuer(ABC, Generic[GameT]):
     """Features of the positions of one family of games, and searches with a value that is linear in them.
 
-    It holds no state. ``weights`` are ``(n,) float64``, n that of the set of features, each as
+    It holds no state. Weights are ``(n,) float64``, n that of the set of features, each as
     :func:`learning.core.kernels.exact_floats.grained` keeps it; scores are exact then, and the same on every machine.
     """
 
@@ -211,31 +219,14 @@ class Valuer(ABC, Generic[GameT]):
         """How to lay out the weights of a set."""
 
     @abstractmethod
-    def look(
-        self,
-        game: GameT,
-        position: Any,
-        weights: NDArray[np.float64],
-        *,
-        depth: int,
-        whole: bool = False,
-        restlessness: float = 0.0,
-    ) -> Look:
-        """What the value says of every legal move, ``depth`` moves ahead; exact for all of them if ``whole``.
+    def look(self, game: GameT, position: Any, player: Learnt, *, whole: bool = False) -> Look:
+        """What the value says of every legal move, as far ahead as it looks; exact for all of them if ``whole``.
 
-        At full depth a move costs ``restlessness`` for every time that its player has already made one to the same end
-        with the same kind of piece, as far as the position remembers; wins and losses cost nothing.
+        At full depth a move costs the player's ``restlessness`` for every time that its player has already made one to
+        the same end with the same kind of piece, as far as the position remembers; wins and losses cost nothing.
 
         A move that loses at once by the history of the game scores so; further on the search knows none.
         """
-
-
-class Learnt(NamedTuple):
-    """A learnt value as it stands, and how far ahead it looks."""
-
-    weights: NDArray[np.float64]
-    depth: int
-    restlessness: float = 0.0
 
 
 class FastValuer(Valuer[GameT]):

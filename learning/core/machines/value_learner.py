@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Outcome
 from games.rules.player import Random
-from learning.core.engines.base import Look, PartGroup, Valuer
+from learning.core.engines.base import Learnt, Look, PartGroup, Valuer
 from learning.core.engines.registry import engine_of
 from learning.core.kernels.exact_floats import MOST, TICKETS, fading, grained, squash, worth
 from learning.core.machines.box_machine import Result
@@ -131,16 +131,23 @@ class ValueLearner:
         seen = self.valuer.features(position, self.rule.features)
         return squash(float(sum(self.weights[index] * amount for index, amount in seen.items())))
 
+    @property
+    def player(self) -> Learnt:
+        """As it plays."""
+        return Learnt(self.played, self.rule.play_depth, self.rule.restlessness)
+
+    @property
+    def thinker(self) -> Learnt:
+        """As it looks at boards while it learns."""
+        return Learnt(self.weights, self.rule.search_depth)
+
     def parts(self, position: Any) -> tuple[PartGroup, ...]:
         """What it plays by sees of a position after a move, for whoever made it: largest first, exact."""
         return self.valuer.parts(position, self.played, self.rule.features)
 
     def look(self, position: Any, *, whole: bool = False) -> Look:
         """What it thinks of every legal move when it plays."""
-        rule = self.rule
-        return self.valuer.look(
-            self.game, position, self.played, depth=rule.play_depth, whole=whole, restlessness=rule.restlessness
-        )
+        return self.valuer.look(self.game, position, self.player, whole=whole)
 
     def choose(self, position: Any) -> Any:
         """What it plays: what it thinks best, the first of equals."""
@@ -150,7 +157,7 @@ class ValueLearner:
     def try_move(self, position: Any, rng: Random) -> tuple[Turn, Any]:
         """What it plays while it learns. Takes one random word, two unless it plays what the search found best."""
         rule = self.rule
-        found = self.valuer.look(self.game, position, self.weights, depth=rule.search_depth)
+        found = self.valuer.look(self.game, position, self.thinker)
         ticket, index = rng.below(TICKETS), found.best
         if ticket < rule.random_share * TICKETS:
             index = rng.below(len(found.moves))
@@ -161,7 +168,7 @@ class ValueLearner:
 
     def turn(self, position: Any, move: Any) -> Turn:
         """What is to be learnt of a move that somebody has made, the machine or not."""
-        found = self.valuer.look(self.game, position, self.weights, depth=self.rule.search_depth)
+        found = self.valuer.look(self.game, position, self.thinker)
         return Turn(position, worth(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
     def game_learnt(self, rng: Random, start: Any = None) -> Outcome:

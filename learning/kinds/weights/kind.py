@@ -10,7 +10,6 @@ from games.models import Match, Seat
 from games.players import Choice, Memo
 from games.rules.base import Game, Side
 from games.states import Insight
-from learning.core.engines.base import Learnt
 from learning.core.engines.registry import engine_of
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import Format
@@ -90,12 +89,11 @@ class WeightsKind(Kind):
         learner = memory.machine
         engine = engine_of(learner.game)
         assert engine is not None, "its rule fits no other game"
-        player = Learnt(learner.played, learner.rule.play_depth, learner.rule.restlessness)
         played = openings(learner.game, (self.n_sample + 1) // 2, seed=OPENINGS_SEED)
         # Random play is what the weakest level of an engine plays.
         weakest = next(iter(engine.levels.values()))
         meetings = {
-            slug: value_meeting(learner.game, player, engine.levels.get(slug, weakest)) for slug in self.against
+            slug: value_meeting(learner.game, learner.player, engine.levels.get(slug, weakest)) for slug in self.against
         }
         return {slug: asdict(_sample(meet, played, rng, self.n_sample)) for slug, meet in meetings.items()}
 

@@ -11,7 +11,7 @@ from games.rules.registry import GAMES
 from games.rules.romgon.pieces import BLACK, RHOMBUS, START, WHITE, Board
 from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.romgon.answers import board_array, move_read, option_flags
-from learning.core.engines.romgon.value_games import ENDINGS, played
+from learning.core.engines.romgon.value_games import ENDINGS, Start, played
 from learning.core.engines.romgon.value_minimax import ReadableValuer
 from learning.core.engines.romgon.valuer import RomgonValuer
 from learning.core.kernels.exact_floats import GRAIN, squash, worth
@@ -142,7 +142,7 @@ class TestLesson:
 
     def test_what_somebody_played_is_a_turn_too(self) -> None:
         one, start = learner(), romgon("romgon").initial_position()
-        found = one.valuer.look(one.game, start, one.weights, depth=2)
+        found = one.valuer.look(one.game, start, one.thinker)
         best, other = found.moves[found.best], found.moves[-1]
         assert one.turn(start, best) == Turn(start, worth(found.score, 0.99), followed=True)
         assert one.turn(start, other).followed is False
@@ -197,11 +197,11 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
     rules = [
         replace(RULE, search_depth=1, random_share=share, soft_share=0.0, random_opening=0) for share in (0.0, 0.3, 1.0)
     ]
+    start = Start(board_array(START), 0, 0, option_flags(game.options), game.options.shuttle)
     endings = Counter[str]()
     for _, rule in zip(range(n_games), itertools.cycle(rules), strict=False):
-        position, array = game.initial_position(), board_array(START)
-        flags, shuttle = option_flags(game.options), game.options.shuttle
-        actions, ending, winner = played(array, 0, 0, flags, shuttle, rule.lessons, weights, words)
+        position = game.initial_position()
+        actions, ending, winner = played(start, rule.lessons, weights, words)
         for action in actions.tolist():
             assert game.outcome(position) is None
             position = game.play(position, move_read(action))

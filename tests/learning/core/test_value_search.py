@@ -11,6 +11,7 @@ from games.rules.registry import GAMES
 from games.rules.romgon.geometry import CELL
 from games.rules.romgon.pieces import BLACK, CIRCLE, RHOMBUS, WHITE, Board, Piece, board_of
 from games.rules.romgon.rules import Position, Romgon, board_outcome
+from learning.core.engines.base import Learnt
 from learning.core.engines.romgon import boards
 from learning.core.engines.romgon.features import FEATURE_SETS
 from learning.core.engines.romgon.value_minimax import ReadableValuer
@@ -42,7 +43,7 @@ def _plain(desk, side, remaining, k, options, weights):
     """The score of the board to the side to move, plainly: no pruning, no order."""
     if remaining < 1:
         return 0.0
-    cells, sets, greatest = desk.cells, desk.sets, -2 * WIN
+    cells, sets, greatest = desk.sight.cells, desk.sight.sets, -2 * WIN
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(boards.generate_legal(cells, sets, side, options, desk.actions[k])):
         action = desk.actions[k, index]
@@ -52,7 +53,7 @@ def _plain(desk, side, remaining, k, options, weights):
             if remaining > 1:
                 value = -_plain(desk, 1 - side, remaining - 1, k + 1, options, weights)
             elif boards.has_legal(cells, sets, 1 - side, options):
-                value = score(cells, sets, side, weights, desk.seen, desk.amounts)
+                value = score(desk.sight, side, weights)
             boards.undo(cells, sets, action, code, taken, before)
         greatest = max(greatest, value)
     return greatest if greatest > -2 * WIN else k - 1 - WIN
@@ -62,7 +63,7 @@ def _plain(desk, side, remaining, k, options, weights):
 def plainly(board, side, options, depth, weights):
     """The score of a board by plain minimax, and by alpha-beta with no bounds."""
     desk = desk_made(depth + 1, len(board))
-    boards.load(board, desk.cells, desk.sets)
+    boards.load(board, desk.sight.cells, desk.sight.sets)
     plain = _plain(desk, side, depth, np.int64(1), options, weights)
     return plain, best(desk, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
 
@@ -85,7 +86,7 @@ def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
         array = np.frombuffer(position.board, np.uint8)
         plain, pruned = plainly(array, int(position.side), flags, depth, weights)
         assert plain == pruned
-        looked = COMPILED.look(romgon(slug), Position(position.board, position.side), weights, depth=depth)
+        looked = COMPILED.look(romgon(slug), Position(position.board, position.side), Learnt(weights, depth))
         assert looked.score == plain
 
 
@@ -96,11 +97,11 @@ def test_the_compiled_search_is_the_readable_one(slug: str, feature_set: str) ->
     found = [Position(random_board(rng, n, flips=game.options.flip), rng.choice(list(Side))) for n in (4, 5, 6, 7) * 3]
     going = [one for one in found if board_outcome(one.board, one.side, game.options) is None]
     for position, depth in [*((one, 2) for one in going), *((one, 1) for one in positions(slug, 30))]:
-        readable = READABLE.look(game, position, weights, depth=depth)
-        assert COMPILED.look(game, position, weights, depth=depth, whole=True) == readable
-        assert COMPILED.look(game, position, weights, depth=depth).best == readable.best
-        restless = READABLE.look(game, position, weights, depth=depth, restlessness=0.1)
-        assert COMPILED.look(game, position, weights, depth=depth, restlessness=0.1).best == restless.best
+        readable = READABLE.look(game, position, Learnt(weights, depth))
+        assert COMPILED.look(game, position, Learnt(weights, depth), whole=True) == readable
+        assert COMPILED.look(game, position, Learnt(weights, depth)).best == readable.best
+        restless = READABLE.look(game, position, Learnt(weights, depth, 0.1))
+        assert COMPILED.look(game, position, Learnt(weights, depth, 0.1)).best == restless.best
 
 
 def test_what_loses_by_repetition_is_played_last() -> None:
@@ -110,7 +111,7 @@ def test_what_loses_by_repetition_is_played_last() -> None:
         position = game.apply(position, game.parse_move(text))
     losing = game.legal_moves(position).index(game.parse_move("1-1>0-0"))
     for valuer in (COMPILED, READABLE):
-        looked = valuer.look(game, position, np.zeros(765), depth=1)
+        looked = valuer.look(game, position, Learnt(np.zeros(765), 1))
         assert looked.near[losing] == looked.deep[losing] == 1 - WIN
         assert looked.best == 0 != losing
 
@@ -122,9 +123,7 @@ def test_going_where_one_was_costs_a_restless_machine() -> None:
         position = game.apply(position, game.parse_move(text))
     again = game.legal_moves(position).index(game.parse_move("6-5>5-5"))
     for valuer in (COMPILED, READABLE):
-        calm, restless = (
-            valuer.look(game, position, any_weights(1), depth=1, whole=True, restlessness=c) for c in (0.0, 0.25)
-        )
+        calm, restless = (valuer.look(game, position, Learnt(any_weights(1), 1, c), whole=True) for c in (0.0, 0.25))
         assert restless.near == calm.near
         assert [a - b for a, b in zip(calm.deep, restless.deep, strict=True)] == [
             0.25 * (index == again) for index in range(len(calm.deep))
@@ -135,9 +134,9 @@ def test_a_win_at_hand_is_seen_at_any_depth() -> None:
     pieces = {CELL["3-6"]: Piece(WHITE, RHOMBUS), CELL["3-1"]: Piece(BLACK, RHOMBUS), CELL["0-0"]: Piece(BLACK, CIRCLE)}
     game, position = romgon("romgon"), Position(board_of(pieces), WHITE)
     for depth in (1, 2, 3):
-        looked = COMPILED.look(game, position, any_weights(1), depth=depth)
+        looked = COMPILED.look(game, position, Learnt(any_weights(1), depth))
         assert (looked.score, game.format_move(looked.moves[looked.best])) == (WIN - 1, "3-6>3-8")
-    assert COMPILED.look(game, Position(position.board, BLACK), any_weights(1), depth=2).score in (WIN - 1, 2 - WIN)
+    assert COMPILED.look(game, Position(position.board, BLACK), Learnt(any_weights(1), 2)).score in (WIN - 1, 2 - WIN)
 
 
 def test_a_position_after_a_move_has_the_features_of_whoever_made_it() -> None:

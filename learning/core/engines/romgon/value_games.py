@@ -42,8 +42,20 @@ from learning.core.kernels.jit import inlined, kernel
 from learning.core.kernels.random_source import below, next_word
 
 ENDINGS = (RHOMBUS_CAPTURED, BASE_CAPTURED, DEADLOCK, DRAGLOCK, THREEFOLD_REPETITION, SHUTTLE, MOVE_LIMIT)
-_GOES_ON, _RHOMBUS, _BASE, _DEAD, _DRAG, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(ENDINGS))
+GOES_ON, _RHOMBUS, _BASE, _DEAD, _DRAG, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(ENDINGS))
 _NOBODY = 2
+
+
+class Start(NamedTuple):
+    """What a game begins with, and the options by which it is played."""
+
+    board: NDArray[np.uint8]
+    side: int
+    """Who is to move."""
+    ply: int
+    """How many plies have been played; none of them is remembered."""
+    options: int
+    shuttle: bool
 
 
 class Record(NamedTuple):
@@ -82,8 +94,15 @@ def drawn(words: NDArray[np.uint64], n: int) -> Any:
     return np.int64(below(word, np.uint64(n)))
 
 
+@kernel
+def begin(desk: Desk, record: Record, start: Start) -> None:
+    """Lay out the board of a game."""
+    load(start.board, desk.sight.cells, desk.sight.sets)
+    _note(record, 0, start.board)
+
+
 @inlined
-def note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
+def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
     """Keep the board after ``n`` actions."""
     key = np.uint64(0)
     for cell in range(len(cells)):
@@ -117,7 +136,7 @@ def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
 
 
 @inlined
-def quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
+def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
     """The type of the piece that makes a quiet move, else 0. Ask before it is played."""
     origin, target = action & 63, action >> 6 & 63
     return 0 if origin == target or cells[target] else np.int64(cells[origin] & TYPE_BITS)
@@ -126,12 +145,12 @@ def quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
 @kernel
 def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
     """Mark which of the legal actions would lose at once by repetition or shuttling."""
-    cells, sets = desk.cells, desk.sets
+    cells, sets = desk.sight.cells, desk.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n_legal):
         action = desk.actions[0, index]
         origin, target = action & 63, action >> 6 & 63
-        kind = quiet_kind(cells, action)
+        kind = _quiet_kind(cells, action)
         key = record.keys[n] ^ place_key(cells[origin], origin)
         if target != origin:
             key ^= place_key(cells[target], target)
@@ -145,21 +164,27 @@ def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bo
 
 
 @kernel
-def charge(desk: Desk, record: Record, n: int, n_legal: int, since: int, restlessness: float) -> None:
-    """Write what the legal actions cost: so much for each earlier one to the same end by the same kind of piece.
-
-    ``since``: the number of plies that are forgotten.
-    """
+def charge(desk: Desk, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
+    """Write what the legal actions cost: so much for each earlier one to the same end by the same kind of piece."""
+    since = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
     for index in range(n_legal):
         action = desk.actions[0, index]
-        kind, n_times, at = desk.cells[action & 63] & TYPE_BITS, 0, n - 2
-        while restlessness > 0.0 and at >= since:
+        kind, n_times = desk.sight.cells[action & 63] & TYPE_BITS, 0
+        for at in range(n - 2, since - 1, -2):
             other = record.actions[at]
             is_alike = record.boards[at, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
             if is_alike and _is_flip(other) == _is_flip(action):
                 n_times += 1
-            at -= 2
         desk.cost[index] = grained(restlessness) * n_times
+
+
+@inlined
+def _n_forgotten(record: Record, n: int, shuttle: bool) -> int:
+    """How many of ``n`` plies are forgotten: those up to the last capture, unless moves back and forth are counted."""
+    since = 0 if shuttle else n
+    while since > 0 and (record.kinds[since - 1] or _is_flip(record.actions[since - 1])):
+        since -= 1
+    return since
 
 
 @inlined
@@ -188,20 +213,23 @@ def _chosen(desk: Desk, n_legal: int, best: int, lessons: Lessons, words: NDArra
 
 
 @inlined
-def ending_after(
-    desk: Desk, record: Record, n: int, ply: int, side: int, options: int, shuttle: bool, is_won: bool
-) -> int:
-    """How the game stands after the ``n``-th action, which ``side`` has just played."""
-    cells, sets = desk.cells, desk.sets
+def act(desk: Desk, record: Record, n: int, side: int, action: int, start: Start) -> int:
+    """Play an action after ``n`` others; how the game stands then."""
+    cells, sets = desk.sight.cells, desk.sight.sets
+    record.actions[n] = action
+    record.kinds[n] = _quiet_kind(cells, action)
+    is_won = wins(cells, side, action)
+    do(cells, sets, side, action)
+    _note(record, n + 1, cells)
     if is_won:
         return _BASE if sets[1 - side] & sets[RHOMBI] else _RHOMBUS
-    if not has_legal(cells, sets, 1 - side, options):
+    if not has_legal(cells, sets, 1 - side, start.options):
         return _DEAD if in_check(cells, sets, 1 - side) else _DRAG
-    if _is_repeated(record, n, record.keys[n], cells):
+    if _is_repeated(record, n + 1, record.keys[n + 1], cells):
         return _THREEFOLD
-    if shuttle and _is_shuttled(record, n - 1, record.kinds[n - 1], record.actions[n - 1]):
+    if start.shuttle and _is_shuttled(record, n, record.kinds[n], action):
         return _SHUTTLE
-    return _LIMIT if ply + n >= MAX_PLIES else _GOES_ON
+    return _LIMIT if start.ply + n + 1 >= MAX_PLIES else GOES_ON
 
 
 @inlined
@@ -216,39 +244,29 @@ def winner(ending: int, side: int) -> int:
 def play(
     desk: Desk,
     record: Record,
-    side: int,
-    ply: int,
-    options: int,
-    shuttle: bool,
+    start: Start,
     lessons: Lessons,
     weights: NDArray[np.float64],
     words: NDArray[np.uint64],
 ) -> tuple[int, int, int, int]:
-    """Play from the board on the desk to the end; returns plies, those at random first, the ending and the winner."""
-    cells, sets = desk.cells, desk.sets
-    n, ending = 0, _GOES_ON
+    """Play a game to the end; returns plies, those at random first, the ending and the winner."""
+    sight, side, options = desk.sight, start.side, start.options
+    n, ending = 0, GOES_ON
     n_opening = drawn(words, lessons.random_opening + 1)
-    note(record, 0, cells)
-    while ending == _GOES_ON:
-        n_legal = generate_legal(cells, sets, side, options, desk.actions[0])
+    begin(desk, record, start)
+    while ending == GOES_ON:
+        n_legal = generate_legal(sight.cells, sight.sets, side, options, desk.actions[0])
         if n < n_opening:
             index = drawn(words, n_legal)
             record.followed[n] = False
         else:
-            bar(desk, record, n, n_legal, side, shuttle)
+            bar(desk, record, n, n_legal, side, start.shuttle)
             best = look(desk, n_legal, side, options, lessons.search_depth, False, weights)
             record.worths[n] = worth(desk.deep[best], lessons.discount)
             index = _chosen(desk, n_legal, best, lessons, words)
             record.followed[n] = index == best
-        action = desk.actions[0, index]
-        record.actions[n] = action
-        record.kinds[n] = quiet_kind(cells, action)
-        is_won = wins(cells, side, action)
-        do(cells, sets, side, action)
-        n += 1
-        note(record, n, cells)
-        ending = ending_after(desk, record, n, ply, side, options, shuttle, is_won)
-        side = 1 - side
+        ending = act(desk, record, n, side, desk.actions[0, index], start)
+        n, side = n + 1, 1 - side
     return n, n_opening, ending, winner(ending, side)
 
 
@@ -257,29 +275,29 @@ def learn(
     desk: Desk,
     record: Record,
     side: int,
-    n: int,
-    n_opening: int,
-    won_by: int,
+    game: tuple[int, int, int, int],
     rate: float,
     lessons: Lessons,
     weights: NDArray[np.float64],
     phi: NDArray[np.float64],
 ) -> None:
-    """Learn from a game of ``n`` plies that ``side`` began: ``weights`` are updated in place."""
+    """Learn from a game that ``side`` began, as :func:`play` returned it: ``weights`` are updated in place."""
+    n, n_opening, _, won_by = game
     targets = np.empty(n, np.float64)
     last = side if n % 2 else 1 - side
     ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
-    for at in range(n - 2, max(n_opening - 1, 0) - 1, -1):
+    first = max(n_opening - 1, 0)
+    for at in range(n - 2, first - 1, -1):
         found = record.worths[at + 1]
         if record.followed[at + 1] or not lessons.trace_cut:
             found = (1.0 - lessons.trace) * found + lessons.trace * ahead
         ahead = -lessons.discount * found
         targets[at] = ahead
-    for at in range(max(n_opening - 1, 0), n - 1):
+    for at in range(first, n - 1):
         me = side if at % 2 == 0 else 1 - side
-        load(record.boards[at + 1], desk.cells, desk.sets)
-        spread(desk.cells, desk.sets, me, phi, desk.seen, desk.amounts)
-        value = squash(score(desk.cells, desk.sets, me, weights, desk.seen, desk.amounts))
+        load(record.boards[at + 1], desk.sight.cells, desk.sight.sets)
+        spread(desk.sight, me, phi)
+        value = squash(score(desk.sight, me, weights))
         norm = 0.0
         for index in range(len(phi)):
             norm += phi[index] * phi[index]
@@ -291,50 +309,38 @@ def learn(
 
 @kernel
 def train(
-    board: NDArray[np.uint8],
-    side: int,
-    ply: int,
-    options: int,
-    shuttle: bool,
+    start: Start,
     lessons: Lessons,
     n_learnt: int,
     n_games: int,
     weights: NDArray[np.float64],
     average: NDArray[np.float64],
     words: NDArray[np.uint64],
-    tally: NDArray[np.int64],
-) -> None:
-    """Play ``n_games`` from a board and learn from each, ``n_learnt`` having been learnt from before.
+) -> NDArray[np.int64]:
+    """Play ``n_games`` and learn from each, ``n_learnt`` having been learnt from before.
 
-    ``weights``, their ``average``, ``words`` and ``tally`` are updated in place; ``tally``: ``(3, 7)``, games by winner
-    (2 for nobody) and ending.
+    ``weights``, their ``average`` and ``words`` are updated in place. Returns games by winner (2 for nobody) and
+    ending: ``(3, 7)``.
     """
-    desk, record, phi = desk_made(lessons.search_depth, len(board)), record_made(len(board)), np.empty(len(weights))
+    n_cells, tally = len(start.board), np.zeros((3, len(ENDINGS)), np.int64)
+    desk, record, phi = desk_made(lessons.search_depth, n_cells), record_made(n_cells), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):
-        load(board, desk.cells, desk.sets)
-        n, n_opening, ending, won_by = play(desk, record, side, ply, options, shuttle, lessons, weights, words)
+        game = play(desk, record, start, lessons, weights, words)
         rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
-        learn(desk, record, side, n, n_opening, won_by, rate, lessons, weights, phi)
-        tally[won_by, ending] += 1
+        learn(desk, record, start.side, game, rate, lessons, weights, phi)
+        tally[game[3], game[2]] += 1
         if lessons.average_games > 0.0:
             share = 1.0 / min(number + 1.0, lessons.average_games)
             for index in range(len(weights)):
                 average[index] = grained(average[index] + share * (weights[index] - average[index]))
+    return tally
 
 
 @kernel
 def played(
-    board: NDArray[np.uint8],
-    side: int,
-    ply: int,
-    options: int,
-    shuttle: bool,
-    lessons: Lessons,
-    weights: NDArray[np.float64],
-    words: NDArray[np.uint64],
+    start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
 ) -> tuple[Any, int, int]:
-    """One game from a board, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
-    desk, record = desk_made(lessons.search_depth, len(board)), record_made(len(board))
-    load(board, desk.cells, desk.sets)
-    n, _, ending, won_by = play(desk, record, side, ply, options, shuttle, lessons, weights, words)
+    """One game, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
+    desk, record = desk_made(lessons.search_depth, len(start.board)), record_made(len(start.board))
+    n, _, ending, won_by = play(desk, record, start, lessons, weights, words)
     return record.actions[:n].copy(), ending, won_by

@@ -9,7 +9,7 @@ from games.rules.base import Side
 from games.rules.romgon.moves import Move, Options, after, legal_moves
 from games.rules.romgon.pieces import Board, kind_of
 from games.rules.romgon.rules import Position, Romgon
-from learning.core.engines.base import Look, PartGroup, Valuer, WeightSheet
+from learning.core.engines.base import Learnt, Look, PartGroup, Valuer, WeightSheet
 from learning.core.engines.romgon.features import FEATURE_SETS, feature_told, features, refusal
 from learning.core.engines.romgon.minimax import is_won_by
 from learning.core.engines.romgon.parts import parts, sheet
@@ -36,26 +36,17 @@ class ReadableValuer(Valuer[Romgon]):
     def sheet(self, game: Romgon, feature_set: str) -> WeightSheet:
         return sheet(feature_set, flips=game.options.flip)
 
-    def look(
-        self,
-        game: Romgon,
-        position: Position,
-        weights: NDArray[np.float64],
-        *,
-        depth: int,
-        whole: bool = False,
-        restlessness: float = 0.0,
-    ) -> Look:
-        board, side, options = position.board, position.side, game.options
+    def look(self, game: Romgon, position: Position, player: Learnt, *, whole: bool = False) -> Look:
+        board, side, options, weights = position.board, position.side, game.options, player.weights
         moves = legal_moves(board, side, options)
         barred = [loses_by_history(game, position, move) for move in moves]
         near = [_value(board, move, side, options, weights, 1, 1) for move in moves]
-        deep = [_value(board, move, side, options, weights, depth, 1) for move in moves]
+        deep = [_value(board, move, side, options, weights, player.depth, 1) for move in moves]
         for index, move in enumerate(moves):
             if barred[index]:
                 near[index] = deep[index] = 1 - WIN
             elif abs(deep[index]) < WIN / 2:
-                deep[index] -= grained(restlessness) * n_visits(position, move)
+                deep[index] -= grained(player.restlessness) * n_visits(position, move)
         return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__))
 
 

@@ -5,14 +5,13 @@ A leaf is scored for whoever has just acted there, so every depth judges alike. 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from learning.core.engines.romgon.boards import (
     MAX_ACTIONS,
-    N_SETS,
     SHAPE,
     do,
     enters,
@@ -25,7 +24,7 @@ from learning.core.engines.romgon.boards import (
     wins,
 )
 from learning.core.engines.romgon.search import promise
-from learning.core.engines.romgon.valued import MAX_SEEN, score
+from learning.core.engines.romgon.valued import Sight, score, sight_made
 from learning.core.kernels.exact_floats import WIN
 from learning.core.kernels.jit import inlined, kernel
 
@@ -37,14 +36,11 @@ _TIED = 2.0**-30
 class Desk(NamedTuple):
     """What a search works on: a board, and room for everything else."""
 
-    cells: NDArray[np.uint8]
-    sets: NDArray[np.uint64]
+    sight: Sight
     actions: NDArray[np.int32]
     """``(depth + 1, MAX_ACTIONS)``; the first row holds the legal actions of the root in canonical order."""
     promises: NDArray[np.int64]
     history: NDArray[np.int64]
-    seen: NDArray[np.int64]
-    amounts: NDArray[np.float64]
     barred: NDArray[np.bool_]
     """``(MAX_ACTIONS,)``: whether the action loses at once, by what the tree does not know."""
     near: NDArray[np.float64]
@@ -59,23 +55,15 @@ class Desk(NamedTuple):
 def desk_made(depth: int, n_cells: int) -> Desk:
     """A desk for searches of this depth."""
     return Desk(
-        np.empty(n_cells, np.uint8),
-        np.empty(N_SETS, np.uint64),
+        sight_made(n_cells),
         np.empty((depth + 1, MAX_ACTIONS), np.int32),
         np.empty((depth + 1, MAX_ACTIONS), np.int64),
         np.zeros((2, 4096), np.int64),
-        np.empty(MAX_SEEN, np.int64),
-        np.empty(MAX_SEEN, np.float64),
         np.zeros(MAX_ACTIONS, np.bool_),
         np.empty(MAX_ACTIONS, np.float64),
         np.zeros(MAX_ACTIONS, np.float64),
         np.empty(MAX_ACTIONS, np.float64),
     )
-
-
-@inlined
-def _scored(desk: Desk, side: int, weights: NDArray[np.float64]) -> Any:
-    return score(desk.cells, desk.sets, side, weights, desk.seen, desk.amounts)
 
 
 @kernel
@@ -95,7 +83,7 @@ def best(
     """
     if remaining < 1:
         return 0.0
-    cells, sets = desk.cells, desk.sets
+    cells, sets = desk.sight.cells, desk.sight.sets
     actions, promises = desk.actions[k], desk.promises[k]
     other = 1 - side
     n = generate(cells, sets, side, options, actions)
@@ -126,7 +114,7 @@ def best(
         elif not has_legal(cells, sets, other, options):
             value = WIN - k
         else:
-            value = _scored(desk, side, weights)
+            value = score(desk.sight, side, weights)
         undo(cells, sets, action, code, taken, before)
         if value > greatest:
             greatest = value
@@ -140,7 +128,7 @@ def best(
 
 @inlined
 def _look_near(desk: Desk, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
-    cells, sets = desk.cells, desk.sets
+    cells, sets = desk.sight.cells, desk.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n):
         action = desk.actions[0, index]
@@ -152,7 +140,7 @@ def _look_near(desk: Desk, n: int, side: int, options: int, weights: NDArray[np.
         elif desk.barred[index]:
             desk.near[index] = 1 - WIN
         else:
-            desk.near[index] = _scored(desk, side, weights)
+            desk.near[index] = score(desk.sight, side, weights)
         undo(cells, sets, action, code, taken, before)
 
 
@@ -162,7 +150,7 @@ def look(desk: Desk, n: int, side: int, options: int, depth: int, whole: bool, w
 
     ``whole``: the scores of all are exact, and not of the best alone.
     """
-    cells, sets = desk.cells, desk.sets
+    cells, sets = desk.sight.cells, desk.sight.sets
     _look_near(desk, n, side, options, weights)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     chosen, greatest = -1, -INFINITE
@@ -200,8 +188,8 @@ def looked(
     ``barred``: ``(n,)``, the actions that lose at once by what the board alone does not say; ``cost``: ``(n,)``.
     """
     desk = desk_made(depth, len(board))
-    load(board, desk.cells, desk.sets)
-    n = generate_legal(desk.cells, desk.sets, side, options, desk.actions[0])
+    load(board, desk.sight.cells, desk.sight.sets)
+    n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
     desk.barred[:n] = barred
     desk.cost[:n] = cost
     chosen = look(desk, n, side, options, depth, whole, weights)

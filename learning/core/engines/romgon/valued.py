@@ -6,7 +6,7 @@ exact in a float64, so its order makes no difference, on this machine or on any 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,29 +39,55 @@ _FOLD = np.array([[folded(cell, me) for cell in range(N_CELLS)] for me in Side],
 _N_FOLDED = len(FOLDED)
 
 
+class Sight(NamedTuple):
+    """A board, as kernels hold it, and room for what it has to say."""
+
+    cells: NDArray[np.uint8]
+    sets: NDArray[np.uint64]
+    seen: NDArray[np.int64]
+    """``(MAX_SEEN,)``: indices of features."""
+    amounts: NDArray[np.float64]
+    """``(MAX_SEEN,)``: how much of each; one may stand there in parts."""
+
+
+class Sweep(NamedTuple):
+    """What the pieces of a side strike."""
+
+    plain: np.uint64
+    """The cells that those not flipped strike."""
+    flipped: np.uint64
+    """The same of those flipped."""
+    taken: np.uint64
+    """Where they could capture."""
+
+
+@kernel
+def sight_made(n_cells: int) -> Sight:
+    """Room for a board of so many cells."""
+    return Sight(
+        np.empty(n_cells, np.uint8),
+        np.empty(N_SETS, np.uint64),
+        np.empty(MAX_SEEN, np.int64),
+        np.empty(MAX_SEEN, np.float64),
+    )
+
+
 @inlined
 def _slot(owner: int, code: Any) -> Any:
     return (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + (1 if code & FLIPPED_BIT else 0)
 
 
 @inlined
-def _see(index: Any, amount: float, seen: NDArray[np.int64], amounts: NDArray[np.float64], n: int) -> int:
-    seen[n] = index
-    amounts[n] = amount
+def _see(index: Any, amount: float, sight: Sight, n: int) -> int:
+    sight.seen[n] = index
+    sight.amounts[n] = amount
     return n + 1
 
 
 @inlined
-def _sweep(
-    cells: NDArray[np.uint8],
-    sets: NDArray[np.uint64],
-    side: int,
-    owner: int,
-    seen: NDArray[np.int64],
-    amounts: NDArray[np.float64],
-    n: int,
-) -> tuple[int, np.uint64, np.uint64, np.uint64]:
-    """Mobility and attacks of a side; the cells that its pieces strike, unflipped and flipped, and what they take."""
+def _sweep(sight: Sight, side: int, owner: int, n: int) -> tuple[int, Sweep]:
+    """Mobility and attacks of a side, and what its pieces strike."""
+    cells, sets = sight.cells, sight.sets
     occupied = sets[0] | sets[1]
     plain, flipped, taken = _NONE, _NONE, _NONE
     own = sets[side]
@@ -84,56 +110,46 @@ def _sweep(
         taken |= captures
         n_ends = count_of((takes | QUIET[PATTERN[code], cell]) & ~occupied | captures)
         if n_ends:
-            n = _see(MOBILITY + _slot(owner, code), n_ends * 0.125, seen, amounts, n)
+            n = _see(MOBILITY + _slot(owner, code), n_ends * 0.125, sight, n)
         first = ATTACKS + (owner * N_KINDS + kind - 1) * N_KINDS - 1
         while captures != _NONE:
             victim = np.int64(cells[first_of(captures)] & TYPE_BITS)
             captures &= captures - _ONE
-            n = _see(first + victim, 1.0, seen, amounts, n)
-    return n, plain, flipped, taken
+            n = _see(first + victim, 1.0, sight, n)
+    return n, Sweep(plain, flipped, taken)
 
 
 @inlined
-def _hang(
-    cells: NDArray[np.uint8],
-    hit: np.uint64,
-    owner: int,
-    plain: np.uint64,
-    flipped: np.uint64,
-    seen: NDArray[np.int64],
-    amounts: NDArray[np.float64],
-    n: int,
-) -> int:
-    """The pieces that are attacked, ``hit``, by whether those of their side that strike the other cells defend them."""
+def _hang(sight: Sight, owner: int, own: Sweep, other: Sweep, n: int) -> int:
+    """The pieces that the other side attacks, by whether those that strike the cells of their own defend them."""
+    hit = other.taken
     while hit != _NONE:
         cell = first_of(hit)
         hit &= hit - _ONE
-        code = cells[cell]
-        defended = (flipped if code & FLIPPED_BIT else plain) >> np.uint64(cell) & _ONE
+        code = sight.cells[cell]
+        defended = (own.flipped if code & FLIPPED_BIT else own.plain) >> np.uint64(cell) & _ONE
         place = (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + np.int64(defended)
-        n = _see(HANGING + place, 1.0, seen, amounts, n)
+        n = _see(HANGING + place, 1.0, sight, n)
     return n
 
 
 @inlined
-def _race(
-    cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, plain: np.uint64, flipped: np.uint64
-) -> tuple[int, int]:
-    """The safe distance and the freedom of a side's rhombus, what the other side strikes given."""
-    distance, free = FAR, 0
+def _race(sight: Sight, side: int, other: Sweep) -> tuple[int, int]:
+    """The safe distance and the freedom of a side's rhombus, given what the other side strikes."""
+    sets, distance, free = sight.sets, FAR, 0
     own = sets[side] & sets[RHOMBI]
     if own != _NONE:
         start = first_of(own)
-        pattern = PATTERN[cells[start]]
+        pattern = PATTERN[sight.cells[start]]
         prey = sets[1 - side] & ~sets[RHOMBI]
         goal = bit(GOAL[side])
         safe = goal
-        if cells[start] & FLIPPED_BIT:
+        if sight.cells[start] & FLIPPED_BIT:
             prey &= sets[FLIPPED]
-            safe |= ~flipped
+            safe |= ~other.flipped
         else:
             prey &= ~sets[FLIPPED]
-            safe |= ~plain
+            safe |= ~other.plain
         empty = ~(sets[0] | sets[1])
         frontier = own
         for step in range(1, FAR):
@@ -158,74 +174,50 @@ def _race(
 
 
 @inlined
-def see(
-    cells: NDArray[np.uint8],
-    sets: NDArray[np.uint64],
-    me: int,
-    n_weights: int,
-    seen: NDArray[np.int64],
-    amounts: NDArray[np.float64],
-) -> int:
-    """Write the features of a board on which ``me`` has just acted, some in parts; returns how many were written.
-
-    ``seen``: (MAX_SEEN,), their indices; ``amounts``: (MAX_SEEN,).
-    """
-    n = _see(0, 1.0, seen, amounts, 0)
+def see(sight: Sight, me: int, n_weights: int) -> int:
+    """Write the features of a board on which ``me`` has just acted, some in parts; returns how many were written."""
+    cells, sets = sight.cells, sight.sets
+    n = _see(0, 1.0, sight, 0)
     pieces = sets[0] | sets[1]
     while pieces != _NONE:
         cell = first_of(pieces)
         pieces &= pieces - _ONE
         owner = 0 if sets[me] >> np.uint64(cell) & _ONE else 1
-        n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLD[me, cell], 1.0, seen, amounts, n)
+        n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLD[me, cell], 1.0, sight, n)
     if n_weights > MOBILITY:
-        n, plain, flipped, taken = _sweep(cells, sets, me, 0, seen, amounts, n)
-        n, plain_2, flipped_2, taken_2 = _sweep(cells, sets, 1 - me, 1, seen, amounts, n)
-        n = _hang(cells, taken_2, 0, plain, flipped, seen, amounts, n)
-        n = _hang(cells, taken, 1, plain_2, flipped_2, seen, amounts, n)
-        distance, free = _race(cells, sets, me, plain_2, flipped_2)
-        distance_2, free_2 = _race(cells, sets, 1 - me, plain, flipped)
-        n = _see(RACE + distance * (FAR + 1) + distance_2, 1.0, seen, amounts, n)
-        n = _see(FREEDOM + free, 1.0, seen, amounts, n)
-        n = _see(FREEDOM + FREE + 1 + free_2, 1.0, seen, amounts, n)
+        n, mine = _sweep(sight, me, 0, n)
+        n, theirs = _sweep(sight, 1 - me, 1, n)
+        n = _hang(sight, 0, mine, theirs, n)
+        n = _hang(sight, 1, theirs, mine, n)
+        my_distance, my_free = _race(sight, me, theirs)
+        their_distance, their_free = _race(sight, 1 - me, mine)
+        n = _see(RACE + my_distance * (FAR + 1) + their_distance, 1.0, sight, n)
+        n = _see(FREEDOM + my_free, 1.0, sight, n)
+        n = _see(FREEDOM + FREE + 1 + their_free, 1.0, sight, n)
     return n
 
 
 @kernel
-def score(
-    cells: NDArray[np.uint8],
-    sets: NDArray[np.uint64],
-    me: int,
-    weights: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    amounts: NDArray[np.float64],
-) -> float:
+def score(sight: Sight, me: int, weights: NDArray[np.float64]) -> float:
     """The sum of the features of a board on which ``me`` has just acted, each with its weight: exact."""
     total = 0.0
-    for index in range(see(cells, sets, me, len(weights), seen, amounts)):
-        total += weights[seen[index]] * amounts[index]
+    for index in range(see(sight, me, len(weights))):
+        total += weights[sight.seen[index]] * sight.amounts[index]
     return total
 
 
 @inlined
-def spread(
-    cells: NDArray[np.uint8],
-    sets: NDArray[np.uint64],
-    me: int,
-    phi: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    amounts: NDArray[np.float64],
-) -> None:
+def spread(sight: Sight, me: int, phi: NDArray[np.float64]) -> None:
     """All features of a board, those that are 0 too: ``phi: (n_weights,)`` is overwritten."""
     phi[:] = 0.0
-    for index in range(see(cells, sets, me, len(phi), seen, amounts)):
-        phi[seen[index]] += amounts[index]
+    for index in range(see(sight, me, len(phi))):
+        phi[sight.seen[index]] += sight.amounts[index]
 
 
 @kernel
 def seen_features(board: NDArray[np.uint8], me: int, n_weights: int) -> NDArray[np.float64]:
     """All features of a board on which ``me`` has just acted: ``(n_weights,) float64``."""
-    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
-    phi = np.empty(n_weights, np.float64)
-    spread(cells, sets, me, phi, np.empty(MAX_SEEN, np.int64), np.empty(MAX_SEEN, np.float64))
+    sight, phi = sight_made(len(board)), np.empty(n_weights, np.float64)
+    load(board, sight.cells, sight.sets)
+    spread(sight, me, phi)
     return phi

@@ -15,7 +15,7 @@ from learning.core.engines.base import FastValuer, Learnt, Lessons, Level, Look
 from learning.core.engines.romgon.answers import action_number, board_array, option_flags
 from learning.core.engines.romgon.features import FEATURE_SETS
 from learning.core.engines.romgon.value_contests import Contestant, contest
-from learning.core.engines.romgon.value_games import ENDINGS, train
+from learning.core.engines.romgon.value_games import ENDINGS, Start, train
 from learning.core.engines.romgon.value_minimax import ReadableValuer, loses_by_history, n_visits
 from learning.core.engines.romgon.value_search import looked
 from learning.core.engines.romgon.valued import seen_features
@@ -31,23 +31,14 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         amounts = seen_features(board_array(position.board), me, FEATURE_SETS[feature_set])
         return {int(index): float(amounts[index]) for index in np.flatnonzero(amounts)}
 
-    def look(
-        self,
-        game: Romgon,
-        position: Position,
-        weights: NDArray[np.float64],
-        *,
-        depth: int,
-        whole: bool = False,
-        restlessness: float = 0.0,
-    ) -> Look:
+    def look(self, game: Romgon, position: Position, player: Learnt, *, whole: bool = False) -> Look:
         moves = legal_moves(position.board, position.side, game.options)
         barred = np.array([loses_by_history(game, position, move) for move in moves], np.bool_)
         cost = np.zeros(len(moves))
-        if restlessness:
-            cost[:] = [grained(restlessness) * n_visits(position, move) for move in moves]
+        if player.restlessness:
+            cost[:] = [grained(player.restlessness) * n_visits(position, move) for move in moves]
         board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
-        near, deep, best = looked(board, side, flags, depth, whole, barred, cost, weights)
+        near, deep, best = looked(board, side, flags, player.depth, whole, barred, cost, player.weights)
         return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best))
 
     def train(
@@ -61,21 +52,9 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         rng: RandomSource,
         start: Position | None = None,
     ) -> Counter[Outcome]:
-        first, options = start or game.initial_position(), game.options
-        words, tally = rng.to_array(), np.zeros((3, len(ENDINGS)), np.int64)
-        train(
-            board_array(first.board),
-            int(first.side),
-            first.ply,
-            option_flags(options),
-            options.shuttle,
-            lessons,
-            n_learnt,
-            n_games,
-            weights,
-            average,
-            words,
-            tally,
+        words = rng.to_array()
+        tally = train(
+            _start(game, start or game.initial_position()), lessons, n_learnt, n_games, weights, average, words
         )
         rng.set_array(words)
         return Counter(
@@ -85,18 +64,16 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
     def contest(
         self, game: Romgon, opening: Sequence[Move], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
     ) -> Outcome:
-        first, words = game.initial_position(), rng.to_array()
-        ending, winner = contest(
-            board_array(first.board),
-            int(first.side),
-            option_flags(game.options),
-            game.options.shuttle,
-            np.array([action_number(move) for move in opening], np.int32),
-            (_contestant(players[0]), _contestant(players[1])),
-            words,
-        )
+        words, actions = rng.to_array(), np.array([action_number(move) for move in opening], np.int32)
+        contestants = _contestant(players[0]), _contestant(players[1])
+        ending, winner = contest(_start(game, game.initial_position()), actions, contestants, words)
         rng.set_array(words)
         return _outcome(ending, winner)
+
+
+def _start(game: Romgon, position: Position) -> Start:
+    options = game.options
+    return Start(board_array(position.board), int(position.side), position.ply, option_flags(options), options.shuttle)
 
 
 def _contestant(player: Learnt | Level) -> Contestant:
