@@ -72,6 +72,12 @@ def weights_store(machine: Machine, memory: ValueMemory, lesson_id: int) -> None
     )
 
 
+def weights_change(row: Weights) -> core.Weights:
+    """What a lesson did to the weights that a machine learns with: ``row`` is what it knew after it."""
+    before = Weights.objects.filter(machine=row.machine_id, pk__lt=row.pk).latest("pk")
+    return floats(row.weights) - floats(before.weights)
+
+
 def floats(octets: Any) -> core.Weights:
     """The weights that a row holds; the array is the caller's."""
     return np.frombuffer(octets, _FLOATS).astype(np.float64)

@@ -16,7 +16,7 @@ from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import VALUE_PRESETS
-from learning.core.machines.value_learner import WeightsError, valuer_of, weights_none
+from learning.core.machines.value_learner import WeightsError, weights_none
 from learning.core.machines.value_rule import ValueRule
 from learning.core.training.contest import ContestPlayer
 from learning.core.training.episodes import Tally
@@ -26,15 +26,13 @@ from learning.core.training.sampled import Sampled, sample
 from learning.core.training.value_memory import ValueMemory, ValuePlayer, value_meeting
 from learning.exceptions import EntryGoneError, RuleRefusedError
 from learning.kinds.base import Ended, Kind, Page
-from learning.kinds.weights import files, live
+from learning.kinds.weights import files, live, page
 from learning.kinds.weights.words import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import weights as storage
 from learning.storage.lessons import Cause, lessons_go_back_to
 
-SHOWN = 20
-"""So many weights are told on its page, those that count most."""
 OPENINGS_SEED = 13
 """All samples are of games with the same openings, so that one may be compared with another."""
 
@@ -150,12 +148,9 @@ class WeightsKind(Kind):
         return sentences(rule)
 
     def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
-        plain, learner = super().page(machine, asked), storage.weights_learner(machine)
-        told, weights = valuer_of(machine.game_rules).told, learner.played.tolist()
-        order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:SHOWN]
-        parts = [{"name": told(index), "weight": weights[index]} for index in order if weights[index]]
-        own = {"parts": parts, "n_learnt": learner.n_learnt}
-        return Page("learning/machine_weights.html", plain.context | own)
+        own, problem = page.context(machine, asked)
+        context = super().page(machine, asked).context | own
+        return Page("learning/machine_weights.html", context, status=404 if problem else 200)
 
     def admin_list(self, machine: Machine) -> tuple[str, str]:
         return "weights", f"machine__id__exact={machine.pk}"

@@ -19,7 +19,7 @@ from learning.core.machines.value_learner import ValueLearner, valuer_of
 from learning.models import Machine, Weights
 from learning.selectors.machines import machine_brief, machine_in
 from learning.selectors.matches import lesson_told
-from learning.storage.weights import floats
+from learning.storage.weights import weights_change
 
 
 def match_moves(match: Match) -> list[tuple[Any, Any]]:
@@ -82,8 +82,7 @@ def _deed(machine: Machine, row: Weights | None) -> str:
     """What a match did to a machine's weights, in words; ``row`` is what it knew after it, if it has learnt."""
     if row is None:
         return "It is frozen, so its weights stay as they are."
-    before = machine.weights.filter(pk__lt=row.pk).latest("pk")
-    change = floats(row.weights) - floats(before.weights)
+    change = weights_change(row)
     most = int(np.argmax(np.abs(change)))
     if not change[most]:
         return "Its weights stay as they are."

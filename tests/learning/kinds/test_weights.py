@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from games import services
 from games.rules.base import Side
@@ -35,6 +36,7 @@ from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, user
+from tests.pages import page_json
 
 GAME = game_get("romgon")
 assert isinstance(GAME, Romgon)
@@ -396,6 +398,51 @@ class TestShown:
         pages += [f"{machine.get_absolute_url()}/{part}" for part in ("edit", "train", "reset", "delete", "schedule")]
         for address in pages:
             assert client.get(address).status_code == 200, address
+
+    def test_its_weights_are_shown_as_they_are_as_they_were_and_as_a_lesson_changed_them(self, client: Client) -> None:
+        machine = alone(alone(learner(), 30), 90)
+        address = machine.get_absolute_url()
+
+        def maps(query: str) -> dict[tuple[str, bool], list[float]]:
+            page = client.get(f"{address}{query}")
+            assert page.status_code == 200
+            found = {(one["kind"], one["own"]): one["weights"] for one in page_json(page, "maps")}
+            assert len(found) == 10
+            return found
+
+        def shown(weights: Any) -> dict[tuple[str, bool], list[float]]:
+            laid = valuer_of(GAME).sheet(GAME, "squares-1").maps
+            return {(one.kind, one.own): [weights[at] for at in one.cells] for one in laid}
+
+        assert maps("") == maps("?after=&lesson=") == shown(known(machine)[1])
+        snapshot = machine.snapshots.get(n_learnt=100)
+        assert maps("?after=100") == shown(floats(snapshot.weights))
+        assert maps("?after=100") != maps("?after=1")
+        rows = list(machine.weights.order_by("pk"))
+        changed = floats(rows[2].weights) - floats(rows[1].weights)
+        assert maps("?lesson=2") == shown(changed)
+        page = client.get(f"{address}?lesson=2").content.decode()
+        assert "what lesson 2, " in page
+        assert told(int(np.argmax(np.abs(changed)))) in unescape(page)
+        with CaptureQueriesContext(connection) as few:
+            client.get(f"{address}?lesson=2")
+        alone(alone(machine, 4), 300)
+        with CaptureQueriesContext(connection) as many:
+            client.get(f"{address}?lesson=3")
+        assert len(many) == len(few)
+
+    @pytest.mark.parametrize(
+        "query", ["lesson=0", "lesson=99999", "lesson=x", "lesson=1e3", "lesson=²", f"lesson={'9' * 400}", "after=7"]
+    )
+    def test_weights_that_it_never_had_are_refused_with_the_field(self, client: Client, query: str) -> None:
+        machine = alone(learner(), 3)
+        stranger = alone(learner(), 120)
+        assert stranger.snapshots.filter(n_learnt=100).exists()
+        for asked in (query, "after=100"):
+            page = client.get(f"{machine.get_absolute_url()}?{asked}")
+            assert page.status_code == 404
+            assert f"{asked.partition('=')[0]}: " in page.context["problem"]
+            assert page.context["shown"].weights.tolist() == known(machine)[1]
 
     def test_the_staff_sees_what_taught_it(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))

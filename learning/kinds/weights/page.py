@@ -1,0 +1,122 @@
+"""The page of a machine that learns a value: its weights on the board and in words, as they are, were, or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from learning.core.engines.base import WeightSheet, WeightTable
+from learning.core.machines.value_learner import Weights as Numbers
+from learning.core.machines.value_learner import valuer_of
+from learning.models import LessonKind, Machine, Snapshot, Weights
+from learning.storage.weights import floats, weights_change, weights_learner
+
+MOST = 12
+"""So many weights are named first, those that count most."""
+STEPS = 5
+"""So many shades a colour has (``static/css/heat.css``)."""
+
+
+class Shown(NamedTuple):
+    """A list of weights, and what it is."""
+
+    weights: Numbers
+    title: str
+    after: int | None = None
+    """Of a snapshot: after how many games."""
+    lesson: int | None = None
+    """Of a change: the lesson that made it."""
+
+
+def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+    """What stands in the page, and why it does not show what was asked: nothing if it does.
+
+    ``after`` asks for what the machine played by after so many games, ``lesson`` for what a lesson changed.
+    """
+    learner = weights_learner(machine)
+    snapshots = list(machine.snapshots.order_by("n_learnt").values_list("n_learnt", flat=True))
+    now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
+    shown, problem = now, ""
+    for field, find in (("after", _snapshot), ("lesson", _change)):
+        if asked.get(field, "") and not problem:
+            found = find(machine, asked[field])
+            shown, problem = (now, f"{field}: {_ABSENT[field]}") if found is None else (found, "")
+    laid = valuer_of(machine.game_rules).sheet(machine.game_rules, learner.rule.features)
+    told = valuer_of(machine.game_rules).told
+    weights = shown.weights.tolist()
+    order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
+    own = {
+        "problem": problem,
+        "shown": shown,
+        "plays_by_mean": bool(learner.rule.average_games),
+        "snapshots": [(n_learnt, f"after {_games(n_learnt)}") for n_learnt in snapshots],
+        "n_learnt": learner.n_learnt,
+        "n_lessons": machine.n_lessons,
+        "most": [{"name": told(index), "weight": weights[index]} for index in order if weights[index]],
+        "n_changed": int(np.count_nonzero(shown.weights)),
+        "maps": _maps(laid, shown.weights),
+        "tables": [_table(table, shown.weights) for table in (laid.squares, *laid.tables)],
+    }
+    return own, problem
+
+
+_ABSENT = {
+    "after": "nothing was kept after so many games. Choose one of the list.",
+    "lesson": "it has had no such lesson, or does not remember it. The first is 1.",
+}
+
+
+def _snapshot(machine: Machine, number: str) -> Shown | None:
+    row = Snapshot.objects.filter(machine=machine, n_learnt=_number(number)).first()
+    if row is None:
+        return None
+    return Shown(floats(row.weights), f"its weights as they were after {_games(row.n_learnt)}", after=row.n_learnt)
+
+
+def _change(machine: Machine, number: str) -> Shown | None:
+    rows = Weights.objects.filter(machine=machine, lesson__number=_number(number))
+    row = rows.select_related("lesson").first()
+    if row is None or row.lesson is None:
+        return None
+    lesson = row.lesson
+    n_games = lesson.n_wins + lesson.n_draws + lesson.n_losses
+    what = "a match" if lesson.kind == LessonKind.MATCH else f"{_games(n_games)} of training"
+    return Shown(weights_change(row), f"what lesson {lesson.number:,}, {what}, has changed", lesson=lesson.number)
+
+
+def _number(text: str) -> int:
+    """The number that a text is; -1, which nothing has, if it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else -1
+
+
+def _games(n_games: int) -> str:
+    return "1 game" if n_games == 1 else f"{n_games:,} games"
+
+
+def _maps(laid: WeightSheet, weights: Numbers) -> list[dict[str, Any]]:
+    """The weights of each kind of piece by the hex it stands on, for the script that draws them."""
+    return [
+        {
+            "kind": one.kind,
+            "own": one.own,
+            "flipped": one.flipped,
+            "piece": one.piece,
+            "weights": weights[list(one.cells)].tolist(),
+        }
+        for one in laid.maps
+    ]
+
+
+def _table(table: WeightTable, weights: Numbers) -> dict[str, Any]:
+    rows = [(name, weights[list(indices)].tolist()) for name, indices in table.rows]
+    most = max((abs(weight) for _, row in rows for weight in row), default=0.0)
+    cells = [(name, [(weight, shade(weight, most)) for weight in row]) for name, row in rows]
+    return {"title": table.title, "about": table.about, "columns": table.columns, "rows": cells}
+
+
+def shade(weight: float, most: float) -> str:
+    """The shade of a weight where the greatest is ``most``: ``heat-m5`` to ``heat-m1``, ``heat-0``, ``heat-p1`` …"""
+    step = 0 if not most else round(STEPS * abs(weight) / most)
+    return "heat-0" if not step else f"heat-{'p' if weight > 0 else 'm'}{step}"

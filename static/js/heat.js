@@ -1,0 +1,115 @@
+/** The weights of a learnt value laid on the board: one kind of piece at a time, its own or the other's. */
+
+import { outline, piecePicture } from "./diagram.js";
+import { byId, html, pageData, svg } from "./dom.js";
+
+const layout = pageData("layout");
+const maps = pageData("maps");
+/** So many shades a colour has, as in the tables beside the board. */
+const STEPS = 5;
+const OWNERS = { own: "its own", other: "the other’s" };
+/** So narrow that a board wider than high stands on its end. */
+const NARROW = matchMedia("(max-width: 43.99rem)");
+
+const signed = (number, places) => `${number > 0 ? "+" : number < 0 ? "−" : ""}${Math.abs(number).toFixed(places)}`;
+
+/** The shade of a weight where the greatest is `most`. */
+export function shade(weight, most) {
+  const step = most ? Math.round((STEPS * Math.abs(weight)) / most) : 0;
+  return step ? `heat-${weight > 0 ? "p" : "m"}${step}` : "heat-0";
+}
+
+/** As many places as the greatest needs to be told from the others. */
+const placesFor = (most) => (most >= 0.3 ? 2 : most >= 0.03 ? 3 : 4);
+
+/** A weight as it fits into a hex. */
+const hexWords = (weight, places) => (Number(weight.toFixed(places)) ? signed(weight, places).replace("0.", ".") : "0");
+
+const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.getAttribute("value");
+
+function radios(root, name, choices) {
+  root.replaceChildren(
+    ...choices.map(([value, ...label], index) =>
+      html("label", { class: "choice" }, html("input", { type: "radio", name, value, checked: index === 0 }), label),
+    ),
+  );
+}
+
+/** The hexes where a piece counts most and least, in words. */
+function wordsOf(map, name, places) {
+  const extreme = (sign) => {
+    const most = Math.max(...map.weights.map((weight) => sign * weight));
+    const cells = layout.cells.filter((_, at) => sign * map.weights[at] === most).map(({ name: hex }) => hex);
+    return most > 0 ? `${signed(sign * most, places)} on ${cells.join(" and ")}` : "nowhere";
+  };
+  return `${name}: most for it ${extreme(1)}, most against it ${extreme(-1)}.`;
+}
+
+function draw() {
+  const [kind, own, flipped] = [
+    chosen("kind"),
+    chosen("own") === "own",
+    byId("heat-flipped", HTMLInputElement).checked,
+  ];
+  const both = maps.filter((one) => one.kind === kind && one.flipped === flipped);
+  const map = both.find((one) => one.own === own);
+  // Its own and the other's by one measure.
+  const most = Math.max(...both.flatMap((one) => one.weights.map(Math.abs)));
+  const places = placesFor(most);
+  const words = wordsOf(map, `${OWNERS[own ? "own" : "other"]} ${flipped ? "flipped " : ""}${kind}`, places);
+  byId("heat-board").replaceChildren(board(map, most, places, words));
+  byId("heat-legend").replaceChildren(...legend(most, places));
+  byId("heat-words").textContent = `${words[0].toUpperCase()}${words.slice(1)}`;
+}
+
+function board(map, most, places, words) {
+  const isUpright = NARROW.matches;
+  const [width, height] = [100 * layout.columns, 100 * layout.rows];
+  const cells = layout.cells.map((cell, at) => {
+    const [x, y] = [100 * cell.x, 100 * cell.y];
+    const weight = map.weights[at];
+    return svg(
+      "g",
+      { class: shade(weight, most) },
+      svg("path", { class: "heat-cell", d: outline(layout, x, y) }),
+      cell.goal
+        ? svg("path", { class: "heat-goal", d: outline(layout, 0, 0), transform: `translate(${x} ${y}) scale(.88)` })
+        : null,
+      svg("text", { x, y: y + 9, transform: isUpright ? `rotate(-90 ${x} ${y})` : null }, hexWords(weight, places)),
+    );
+  });
+  return svg(
+    "svg",
+    {
+      class: "heat-picture",
+      role: "img",
+      "aria-label": words,
+      viewBox: isUpright ? `-4 -4 ${height + 8} ${width + 8}` : `-4 -4 ${width + 8} ${height + 8}`,
+    },
+    svg("g", { transform: isUpright ? `translate(${height} 0) rotate(90)` : null }, cells),
+  );
+}
+
+function legend(most, places) {
+  const steps = Array.from({ length: 2 * STEPS + 1 }, (_, step) => (most * (step - STEPS)) / STEPS);
+  return [
+    html("span", {}, `against it ${signed(-most, places)}`),
+    ...steps.map((weight) => html("span", { class: `heat-key ${shade(weight, most)}`, "aria-hidden": "true" })),
+    html("span", {}, `${signed(most, places)} for it`),
+  ];
+}
+
+if (maps.some(({ weights }) => weights.some(Boolean))) {
+  const kinds = maps.filter(({ own, flipped }) => own && !flipped);
+  radios(
+    byId("heat-kinds"),
+    "kind",
+    kinds.map(({ kind, piece }) => [kind, piecePicture(layout, piece, 24), kind]),
+  );
+  radios(byId("heat-owners"), "own", Object.entries(OWNERS));
+  byId("heat-flips").hidden = !maps.some(({ flipped }) => flipped);
+  byId("heat").addEventListener("change", draw);
+  NARROW.addEventListener("change", draw);
+  draw();
+  byId("heat").hidden = false;
+}
