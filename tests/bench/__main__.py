@@ -13,7 +13,7 @@ from pathlib import Path
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
-from tests.bench import ai, exact_strength, learning_speed, live_load, romgon, stored, values, warm_start
+from tests.bench import ai, exact_strength, learning_speed, learnt, live_load, romgon, stored, values, warm_start
 from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -29,12 +29,17 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "page-of-boxes": stored.page_of_boxes,
     "romgon-engine": romgon.engine,
     "romgon-levels": romgon.levels,
+    "learnt-speed": learnt.learnt_speed,
+    "learnt-plain": learnt.learnt_plain,
     "learner-curve": romgon.learner_curve,
     "million-values": values.a_million_entries,
     "advice": ai.advice_and_live_moves,
 }
-LONG: dict[str, Callable[[], Iterator[Figure]]] = {"live-load": live_load.live_load}
-"""Only by name: half an hour."""
+LONG: dict[str, Callable[[], Iterator[Figure]]] = {
+    "live-load": live_load.live_load,
+    "learnt-flips": learnt.learnt_flips,
+}
+"""Only by name: half an hour, and ten minutes."""
 
 
 def main(names: list[str]) -> int:

@@ -49,6 +49,8 @@ class Desk(NamedTuple):
     """``(MAX_ACTIONS,)``: what each action costs, at full depth, unless it wins or loses."""
     deep: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: the same at full depth; of actions that are not best perhaps an upper bound."""
+    n_nodes: NDArray[np.int64]
+    """``(1,)``: how many boards searches have looked at, all of them together."""
 
 
 @kernel
@@ -63,6 +65,7 @@ def desk_made(depth: int, n_cells: int) -> Desk:
         np.empty(MAX_ACTIONS, np.float64),
         np.zeros(MAX_ACTIONS, np.float64),
         np.empty(MAX_ACTIONS, np.float64),
+        np.zeros(1, np.int64),
     )
 
 
@@ -107,6 +110,7 @@ def best(
         if not is_safe and in_check(cells, sets, side):
             undo(cells, sets, action, code, taken, before)
             continue
+        desk.n_nodes[0] += 1
         if is_won:
             value = WIN - k
         elif remaining > 1:
@@ -135,6 +139,7 @@ def _look_near(desk: Desk, n: int, side: int, options: int, weights: NDArray[np.
         code = cells[action & 63]
         is_won = wins(cells, side, action)
         taken = do(cells, sets, side, action)
+        desk.n_nodes[0] += 1
         if is_won or not has_legal(cells, sets, 1 - side, options):
             desk.near[index] = WIN - 1
         elif desk.barred[index]:

@@ -1,0 +1,168 @@
+"""What a learnt value of Romgon comes to after so many games, how fast it learns, and how fast it searches.
+
+Points are those of ``docs/value-learner.md``: 400 games, each with an opening of four random plies and played from both
+sides. Seconds are processor time, for whatever else the machine does disturbs that least.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Mapping
+
+from games.rules.registry import game_get
+from games.rules.romgon.rules import Romgon
+from learning.core.engines.base import Learnt
+from learning.core.engines.romgon.answers import LEVELS, board_array, option_flags
+from learning.core.engines.romgon.boards import generate_legal, load
+from learning.core.engines.romgon.shipped import shipped
+from learning.core.engines.romgon.value_search import desk_made, look
+from learning.core.kernels.jit import kernel
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import VALUE_PRESETS
+from learning.core.machines.value_learner import Weights, weights_none
+from learning.core.training.measuring import Meeting, Points, kept, measured, openings
+from learning.core.training.value_memory import ValueMemory, value_meeting
+from tests.bench.figures import Figure, spread
+
+SEEDS = (1, 2, 3)
+N_OPENINGS = 200
+CHOSEN, SAID = 101, 102
+"""Seeds of two sets of openings: by the one a snapshot is chosen, on the other it is said how strong it is."""
+SEARCHED = 4
+N_SEARCHED = 60
+N_ROUNDS = 5
+N_GAMES = 300
+MODES = {"plain": "romgon", "flips": "romgon-flip"}
+
+
+def learnt_speed() -> Iterator[Figure]:
+    """Boards searched and games learnt from in a second; each kernel has run once before the clock does."""
+    for name, slug in MODES.items():
+        game = _romgon(slug)
+        found = [n / seconds / 1e6 for n, seconds in (_searched(game, shipped(name).weights) for _ in range(N_ROUNDS))]
+        yield _most(f"{slug}: search with the value, depth {SEARCHED}", found, "M nodes/s", 1.0)
+    for slug, preset, target in (("romgon", "td-search", 150.0), ("romgon-flip", "td-search-flips", 0.0)):
+        rates = []
+        for seed in range(N_ROUNDS):
+            memory = _memory(slug, preset)
+            _trained(memory, 1, RandomSource(seed))
+            rates.append(N_GAMES / _trained(memory, N_GAMES, RandomSource(seed)))
+        yield _most(f"{slug}: {preset}, learning alone", rates, "games/s", target)
+
+
+def learnt_plain() -> Iterator[Figure]:
+    """Without flips: a hundred games, three thousand on three seeds, ten thousand on the first."""
+    gains, seconds, shares = [], [], dict[str, list[float]]()
+    for seed in SEEDS:
+        memory, rng = _memory("romgon", "td-search"), RandomSource(seed)
+        before = _share(memory, "easy", 1)
+        took = _trained(memory, 100, rng)
+        gains.append(_share(memory, "easy", 1) - before)
+        seconds.append((took, took + _trained(memory, 2_900, rng)))
+        for level, depth in (("medium", 1), ("hard", 2), ("expert", 3)):
+            shares.setdefault(f"V{depth}–{level}", []).append(_share(memory, level, depth))
+        if seed == SEEDS[0]:
+            _trained(memory, 7_000, rng)
+            long = {"V2–hard": _share(memory, "hard", 2), "V3–master": _share(memory, "master", 3)}
+    yield _least("V1–easy, points gained by 100 games", gains, 0.2)
+    yield _seconds("100 games", [first for first, _ in seconds], 3)
+    for (name, found), target in zip(shares.items(), (0.9, 0.92, 0.92), strict=True):
+        yield _least(f"{name} after 3,000 games", found, target)
+    yield _seconds("3,000 games", [last for _, last in seconds], 60)
+    for (name, one), target in zip(long.items(), (0.95, 0.85), strict=True):
+        yield _least(f"{name} after 10,000 games", [one], target)
+
+
+def learnt_flips() -> Iterator[Figure]:
+    """With flips: the snapshot kept of 3,000 games on three seeds, and what three times as many games leave of it."""
+    found, seconds = dict[str, list[tuple[float, float]]](), []
+    for seed in SEEDS:
+        memory, rng = _memory("romgon-flip", "td-search-flips"), RandomSource(seed)
+        begin = time.process_time()
+        _trained(memory, 3_000, rng)
+        chosen_on, said_on = (openings(memory.machine.game, N_OPENINGS, seed=one) for one in (CHOSEN, SAID))
+        meetings = {n: _meetings(memory, weights) for n, weights in memory.snapshots.items() if n >= 300}
+        best = kept(meetings, chosen_on, said_on, seed=seed)
+        seconds.append(time.process_time() - begin)
+        _trained(memory, 6_000, rng)
+        for name, play in _meetings(memory, memory.machine.played).items():
+            later = Points.of(measured(play, said_on, seed=seed + 1)).share
+            found.setdefault(name, []).append((best.confirmed[name].share, later))
+    for name, pairs in found.items():
+        yield _least(f"with flips, {name}, kept of 3,000 games", [first for first, _ in pairs], 0.9)
+        yield _least(f"with flips, {name}, gained by 9,000 games", [later - first for first, later in pairs], -0.05)
+    yield _seconds("3,000 games with flips, measured and chosen", seconds, 300)
+
+
+def _romgon(slug: str) -> Romgon:
+    game = game_get(slug)
+    assert isinstance(game, Romgon)
+    return game
+
+
+def _memory(slug: str, preset: str) -> ValueMemory:
+    game, rule = game_get(slug), VALUE_PRESETS[preset].rule
+    return ValueMemory.load(game, rule, weights_none(game, rule))
+
+
+def _trained(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
+    """The seconds that it took."""
+    begin = time.process_time()
+    memory.train_against(memory, n_games, rng, opponent_learns=True)
+    return time.process_time() - begin
+
+
+def _share(memory: ValueMemory, level: str, depth: int) -> float:
+    machine = memory.machine
+    play = value_meeting(machine.game, machine.player._replace(depth=depth), LEVELS[level])
+    return Points.of(measured(play, openings(machine.game, N_OPENINGS, seed=SAID), seed=SAID)).share
+
+
+def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
+    game, restlessness = memory.machine.game, memory.machine.rule.restlessness
+    return {
+        f"V{depth}–{level}": value_meeting(game, Learnt(weights, depth, restlessness), LEVELS[level])
+        for level, depth in (("medium", 1), ("hard", 2))
+    }
+
+
+@kernel
+def _n_nodes(board, side, options, depth, weights):
+    desk = desk_made(depth, len(board))
+    load(board, desk.sight.cells, desk.sight.sets)
+    n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
+    look(desk, n, side, options, depth, False, weights)
+    return desk.n_nodes[0]
+
+
+def _searched(game: Romgon, weights: Weights) -> tuple[int, float]:
+    """How many boards searches from the positions of a random game look at, and the seconds that it takes."""
+    position, rng, n = game.initial_position(), RandomSource(5), 0
+    found = []
+    while game.outcome(position) is None and len(found) < N_SEARCHED:
+        found.append((board_array(position.board), int(position.side)))
+        legal = game.legal_moves(position)
+        position = game.apply(position, legal[rng.below(len(legal))])
+    flags = option_flags(game.options)
+    _n_nodes(*found[0], flags, 1, weights)
+    begin = time.process_time()
+    for board, side in found:
+        n += _n_nodes(board, side, flags, SEARCHED, weights)
+    return n, time.process_time() - begin
+
+
+def _most(name: str, rates: list[float], unit: str, target: float) -> Figure:
+    middle = statistics.median(rates)
+    wanted = f">= {target:g} {unit}" if target else ""
+    return Figure(name, f"{spread(rates)} {unit}", wanted, middle >= target)
+
+
+def _least(name: str, found: list[float], target: float) -> Figure:
+    """A figure that every seed has to reach; the median is told beside them."""
+    each = ", ".join(f"{one:.3f}" for one in found)
+    return Figure(name, f"{statistics.median(found):.3f} ({each})", f">= {target:g} on each", min(found) >= target)
+
+
+def _seconds(name: str, found: list[float], most: float) -> Figure:
+    return Figure(name, f"{spread(found, '{:.1f}')} s", f"< {most:g} s", max(found) < most)
