@@ -173,6 +173,7 @@ class Thought(TypedDict):
     role: str
     epsilon: float
     explored: bool
+    has_outlook: bool
     n_candidates: int
     candidates: list[ThoughtCandidate]
 

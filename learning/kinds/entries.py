@@ -7,20 +7,25 @@ own. In live matches what it chose is a ``Decision``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from games.models import Seat
+from games.players import Memo
+from games.rules.base import Side
 from learning.core.exchange import native
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import Format
 from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.core.machines.box_machine import Result
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox, TouchedValue
 from learning.exceptions import EntryGoneError
 from learning.kinds.base import Ended, Kind
-from learning.models import LessonKind, Machine, TournamentEntry
+from learning.models import Decision, LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
+from learning.selectors.values import decision_positions
 from learning.storage import values as storage
 from learning.storage.bounds import values_most
 from learning.storage.lessons import Cause, lessons_go_back_to
@@ -83,6 +88,22 @@ class Entries(Kind):
     def restore(self, machine: Machine, data: ValuesData) -> None:
         storage.values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
 
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
+        """Store its decisions, each of which was noted as a ``Chosen``."""
+        Decision.objects.bulk_create(
+            Decision(
+                machine=machine,
+                seat=seat,
+                ply=ply,
+                key=chosen.decision.key,
+                chosen=chosen.index,
+                values=[one.value for one in chosen.candidates],
+                explored=chosen.explored,
+                epsilon=machine.epsilon or 0.0,
+            )
+            for ply, chosen in memos
+        )
+
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         for one in ended:  # loaded here, so that no kind can forget how many entries the machine may come to have
             memory = self.load(machine, values_most(machine))
@@ -105,6 +126,18 @@ class Entries(Kind):
         assert entry.n_lessons is not None
         if entry.machine_id is None or not lessons_go_back_to(entry.machine_id, entry.n_lessons):
             raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")
+
+
+def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, Any]]]]:
+    """What a match was for each seat of its machine, and what was decided there, each with the position it was in.
+
+    Where it has met itself those of the first side come first.
+    """
+    stored = list(Decision.objects.filter(seat__in=ended.seats).order_by("ply"))
+    positions = decision_positions(ended.match, {one.ply for one in stored})
+    for seat in ended.seats:
+        own = [(one, positions[one.ply]) for one in stored if one.seat_id == seat.pk]
+        yield Result.of(ended.outcome, Side(seat.side)), own
 
 
 def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:

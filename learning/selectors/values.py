@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -13,17 +14,26 @@ from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
 from games.selectors import plies_read
 from games.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
-from learning.core.engines.registry import engine_of
 from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import machine_brief, machine_in
 from learning.selectors.matches import lesson_told
 from learning.storage.bounds import values_most
-from learning.storage.values import values_learner
 
-SHOWN = 8
-"""So many actions of a decision are told, the best first; what was played always is."""
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a kind of machine that keeps values sees in a position, and says of what it has learnt."""
+
+    candidates: Callable[[Game[Any, Any], Any, Sequence[float]], Sequence[Candidate]]
+    """The legal actions of a position with the values that are stored with a decision there."""
+    deed: Callable[[Machine, int], str]
+    """What a match did to so many of a machine's values, 1 at least, in words."""
+    has_outlook: bool
+    """Whether more than its values decides what it plays."""
+    n_shown: int
+    """So many actions of a decision are told at most, the best first; what was played always is."""
 
 
 def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
@@ -39,7 +49,7 @@ def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
     return positions
 
 
-def values_insight(match: Match, seats: list[Seat]) -> Insight | None:
+def values_insight(match: Match, seats: list[Seat], sight: Sight) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
     decisions = list(Decision.objects.filter(seat__in=seats, ply__lt=match.n_plies).order_by("ply"))
@@ -53,8 +63,8 @@ def values_insight(match: Match, seats: list[Seat]) -> Insight | None:
     thought = None
     if last is not None:
         position = decision_positions(match, {last.ply})[last.ply]
-        thought = _thought_view(match, last, position, roles[sides[last.seat_id]])
-    lessons, changes = _learnt(match, seats) if match.is_over else ([], [])
+        thought = _thought_view(match, last, position, roles[sides[last.seat_id]], sight)
+    lessons, changes = _learnt(match, seats, sight) if match.is_over else ([], [])
     return {
         "role": roles[seat.side],
         "machine": machine_brief(machine),
@@ -81,22 +91,20 @@ def values_insight(match: Match, seats: list[Seat]) -> Insight | None:
     }
 
 
-def _thought_view(match: Match, decision: Decision, position: Any, role: str) -> Thought:
+def _thought_view(match: Match, decision: Decision, position: Any, role: str, sight: Sight) -> Thought:
     """A decision with the values as they were: what it could have played, the best first."""
     game = match.room.game_rules
-    engine = engine_of(game)
-    assert engine is not None, "a machine that keeps values plays it"
-    ahead = engine.entries(game, position)
-    candidates = [
-        Candidate(move, key, value, outlook) for (move, key, outlook), value in zip(ahead, decision.values, strict=True)
-    ]
+    candidates = sight.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
-    shown = order[:SHOWN] if decision.chosen in order[:SHOWN] else [*order[: SHOWN - 1], decision.chosen]
+    shown = order[: sight.n_shown]
+    if decision.chosen not in shown:
+        shown[-1] = decision.chosen
     return {
         "ply": decision.ply,
         "role": role,
         "epsilon": decision.epsilon,
         "explored": decision.explored,
+        "has_outlook": sight.has_outlook,
         "n_candidates": len(candidates),
         "candidates": [
             {**_candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen}
@@ -115,7 +123,7 @@ def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> Acti
     }
 
 
-def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[LessonState], list[ValueChangeState]]:
+def _learnt(match: Match, seats: Sequence[Seat], sight: Sight) -> tuple[list[LessonState], list[ValueChangeState]]:
     """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
     roles = match.room.game_rules.look.layout.roles
     changes = list(
@@ -131,7 +139,7 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[LessonState], lis
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.side for one in own)
             has_learnt = machine.pk in learnt
-            deed = _deed(n_changes, learnt=has_learnt)
+            deed = _deed(sight, machine, n_changes, learnt=has_learnt)
             told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
             lessons.append({"role": roles[seat.side], "machine": machine_brief(machine), **told})
     game = match.room.game_rules
@@ -148,17 +156,18 @@ def _learnt(match: Match, seats: Sequence[Seat]) -> tuple[list[LessonState], lis
     ]
 
 
-def _deed(n_changes: int, *, learnt: bool) -> str:
+def _deed(sight: Sight, machine: Machine, n_changes: int, *, learnt: bool) -> str:
     if not learnt:
         return "It is frozen, so its values stay as they are."
-    if not n_changes:
-        return "It made no move, so its values stay as they are."
-    moves = "its one move" if n_changes == 1 else f"each of its {n_changes} moves"
-    return f"The value of {moves} changes a little, that of the last one most."
+    return sight.deed(machine, n_changes) if n_changes else "Its values stay as they are."
 
 
-def position_values(machine: Machine, text: str) -> dict[str, Any]:
+def position_values(
+    machine: Machine, text: str, sees: Callable[[Any], tuple[Sequence[Candidate], Collection[int]]], sight: Sight
+) -> dict[str, Any]:
     """What a machine makes of a position, whoever is to move: every action with its value, and where it leads.
+
+    ``sees`` gives the actions in a position, and the places of those that it likes best, out of which it plays one.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.
@@ -169,22 +178,23 @@ def position_values(machine: Machine, text: str) -> dict[str, Any]:
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     outcome = game.outcome(position)
-    candidates = [] if outcome is not None else list(values_learner(machine).candidates(position))
+    candidates, best = ((), ()) if outcome is not None else sees(position)
     visits = dict(machine.values.filter(key__in=[one.key for one in candidates]).values_list("key", "n_visits"))
-    best = max(candidates, key=lambda one: one.total, default=None)
+    order = sorted(range(len(candidates)), key=lambda index: -candidates[index].total)
     return {
         "position": text,
         "role": game.look.layout.roles[game.side_to_move(position)],
         "over": None if outcome is None else game.look.reasons[outcome.termination],
         "epsilon": machine.epsilon,
+        "has_outlook": sight.has_outlook,
         "moves": [
             {
-                **_candidate_view(game, position, one),
-                "visits": visits.get(one.key, 0),
-                "best": one is best,
-                "next": game.encode(game.apply(position, one.move)),
+                **_candidate_view(game, position, candidates[index]),
+                "visits": visits.get(candidates[index].key, 0),
+                "best": index in best,
+                "next": game.encode(game.apply(position, candidates[index].move)),
             }
-            for one in sorted(candidates, key=lambda one: -one.total)
+            for index in order
         ],
     }
 

@@ -246,8 +246,8 @@ class ValueMoveSerializer(serializers.Serializer[Any]):
 
     move = serializers.CharField()
     name = serializers.CharField()
-    value = serializers.FloatField(help_text="Q: what it has learnt, 0 for what it never tried.")
-    outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after the action.")
+    value = serializers.FloatField(help_text="What it has learnt, or begins with where it never tried; in Romgon Q.")
+    outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after it; 0 without one.")
     total = serializers.FloatField(help_text="Their sum; the greatest is played.")
     visits = serializers.IntegerField(help_text="How often it was learnt.")
     best = serializers.BooleanField()
@@ -261,6 +261,7 @@ class PositionValuesSerializer(serializers.Serializer[Any]):
     role = serializers.CharField(help_text="Who is to move.")
     over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
     epsilon = serializers.FloatField()
+    has_outlook = serializers.BooleanField(help_text="Whether more than its values decides what it plays.")
     moves = ValueMoveSerializer(many=True)
 
 

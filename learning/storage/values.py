@@ -32,6 +32,13 @@ def _fetch(machine_id: int, keys: Sequence[str]) -> dict[str, float]:
         return dict(cursor.fetchall())
 
 
+def values_rows(machine: Machine) -> list[tuple[str, float, int]]:
+    """Key, value and visits of every entry of a machine."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT key, value, n_visits FROM learning_value WHERE machine_id = %s", [machine.pk])
+        return [(key, value, n_visits) for key, value, n_visits in cursor.fetchall()]
+
+
 def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
     """Reads entries by key as they were after so many lessons of the machine: before the first change since."""
     return partial(_fetch_at, machine_id, n_lessons)
@@ -70,13 +77,14 @@ def values_learner(machine: Machine, most: int | None = None) -> QLearner:
 def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: int) -> None:
     """Store the entries that were touched, and a lesson's change of each, in the order in which they were learnt.
 
-    An entry met twice has two changes.
+    An entry met twice has two changes. The ledger of one that has no row yet begins with what it was before.
     """
+    first = {one.key: one.before for one in reversed(touched)}
     last = {one.key: one.after for one in touched}
     visits = Counter[str]()
     for one in touched:
         visits[one.key] += one.visits
-    ids = _values_write(machine, [TouchedValue(key, 0.0, last[key], visits[key]) for key in sorted(last)])
+    ids = _values_write(machine, [TouchedValue(key, first[key], last[key], visits[key]) for key in sorted(last)])
     _changes_write(lesson_id, ((ids[one.key], one.ply, one.before, one.after) for one in touched))
 
 
@@ -85,7 +93,7 @@ def values_copy(original: Machine, copy: Machine) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
-            " SELECT %s, key, value, value, 0 FROM learning_value WHERE machine_id = %s",
+            " SELECT %s, key, value, value, n_visits FROM learning_value WHERE machine_id = %s",
             [copy.pk, original.pk],
         )
 
@@ -127,13 +135,14 @@ def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_value AS entry (machine_id, key, start, value, n_visits)"
-            " SELECT %s, key, 0, value, visits FROM unnest(%s::text[], %s::float8[], %s::bigint[])"
-            " AS row (key, value, visits)"
+            " SELECT %s, key, start, value, visits FROM unnest(%s::text[], %s::float8[], %s::float8[], %s::bigint[])"
+            " AS row (key, start, value, visits)"
             " ON CONFLICT (machine_id, key) DO UPDATE"
             " SET value = excluded.value, n_visits = entry.n_visits + excluded.n_visits RETURNING key, id",
             [
                 machine.pk,
                 [one.key for one in touched],
+                [one.before for one in touched],
                 [one.after for one in touched],
                 [one.visits for one in touched],
             ],

@@ -192,6 +192,7 @@ interface Thought {
   role: string;
   explored: boolean;
   epsilon: number;
+  has_outlook: boolean;
   n_candidates: number;
   candidates: { name: string; chosen: boolean; value: number; outlook: number; total: number }[];
 }

@@ -35,8 +35,7 @@ export function showValues(now, section) {
 function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
   // The last decision is another machine's, which is not to be seen.
   if (!thought && hasMoved) return `What ${machine.name} thinks is told after its own moves.`;
-  if (!thought)
-    return `${machine.name} has not moved yet. It will play the greatest sum of what it has learnt and the outlook after the move.`;
+  if (!thought) return `${machine.name} has not moved yet. It will play what it expects most of.`;
   const played = thought.candidates.find((one) => one.chosen);
   if (isTakenOver) return `${name} played ${played.name} for it, out of ${thought.n_candidates} moves.`;
   if (thought.explored)
@@ -45,19 +44,12 @@ function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
 }
 
 function thoughtTable(thought) {
+  const heads = thought.has_outlook ? ["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"] : ["Move", "Learnt"];
   return html(
     "table",
     { class: "figure exact" },
     html("caption", {}, "What it thought of its last move, the best first"),
-    html(
-      "thead",
-      {},
-      html(
-        "tr",
-        {},
-        ...["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"].map((name) => html("th", { scope: "col" }, name)),
-      ),
-    ),
+    html("thead", {}, html("tr", {}, ...heads.map((name) => html("th", { scope: "col" }, name)))),
     html(
       "tbody",
       {},
@@ -67,8 +59,7 @@ function thoughtTable(thought) {
           {},
           html("th", { scope: "row" }, one.name, one.chosen ? html("span", { class: "tag" }, "played") : null),
           cell(digits(one.value, 4)),
-          cell(digits(one.outlook, 3)),
-          cell(digits(one.total, 4)),
+          ...(thought.has_outlook ? [cell(digits(one.outlook, 3)), cell(digits(one.total, 4))] : []),
         ),
       ),
     ),

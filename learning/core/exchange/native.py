@@ -25,11 +25,18 @@ from learning.core.exchange.document import (
     words,
 )
 from learning.core.exchange.errors import ExchangeError, shown
-from learning.core.exchange.values import ValuesData, epsilon_read, values_lines, values_read
+from learning.core.exchange.values import (
+    KeyProblem,
+    ValuesData,
+    engine_key_problem,
+    epsilon_read,
+    values_lines,
+    values_read,
+)
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import MAX_BEADS, BoxRule, RuleError
+from learning.core.machines.rule import MAX_BEADS, BoxRule, Rule, RuleError
 
 FORMAT = "beadbox-machine"
 VERSION = 1
@@ -133,7 +140,26 @@ def boxes_machine(
 
 
 def values_machine(fields: dict[str, Any], game: Any, rule: Any, head: dict[str, Any], any_size: bool) -> ValuesData:
-    """A machine that keeps values, as its file has it (``READERS``).
+    """A machine that keeps values of actions, as its file has it (``READERS``).
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    exploring = rule.epsilon_floor, rule.epsilon
+    return values_document(fields, game, rule, head, engine_key_problem(game), exploring, any_size=any_size)
+
+
+def values_document(
+    fields: dict[str, Any],
+    game: Game[Any, Any],
+    rule: Rule,
+    head: dict[str, Any],
+    key_problem: KeyProblem,
+    exploring: tuple[float, float],
+    *,
+    any_size: bool = False,
+) -> ValuesData:
+    """A machine that keeps values by any key, as its file has it; ``exploring``: how often it may try anything.
 
     Raises:
         ExchangeError: something in it is wrong.
@@ -141,9 +167,9 @@ def values_machine(fields: dict[str, Any], game: Any, rule: Any, head: dict[str,
     for name in ("side", "boxes"):
         if fields.get(name) is not None:
             raise ExchangeError(name, "a machine that keeps values plays either side, and has no boxes")
-    values = values_read(json_text.need(fields, "values"), game, any_size=any_size)
-    totals = totals_read(fields, "wins", "draws", "losses")
-    return ValuesData(game=game, rule=rule, epsilon=epsilon_read(fields, rule), values=values, **head, **totals)
+    values = values_read(json_text.need(fields, "values"), key_problem, any_size=any_size)
+    totals, epsilon = totals_read(fields, "wins", "draws", "losses"), epsilon_read(fields, *exploring)
+    return ValuesData(game=game, rule=rule, epsilon=epsilon, values=values, **head, **totals)
 
 
 READERS: dict[str, Callable[[dict[str, Any], Game[Any, Any], Any, dict[str, Any], bool], Document]] = {

@@ -6,6 +6,7 @@ Numbers are written so that reading gives the very same ones, bit for bit.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -15,7 +16,6 @@ from learning.core.engines.registry import engine_of
 from learning.core.exchange import json_text
 from learning.core.exchange.document import whole_number, words
 from learning.core.exchange.errors import ExchangeError, shown
-from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import Rule
 
 MAX_VALUES = 20_000
@@ -27,7 +27,7 @@ MAX_KEY = 700
 
 @dataclass(frozen=True, slots=True)
 class ValueData:
-    """What an action on a board is worth, and how often that was learnt."""
+    """What an action on a board, or a board, is worth, and how often that was learnt."""
 
     key: str
     value: float
@@ -58,51 +58,64 @@ def values_lines(data: ValuesData) -> str:
     )
 
 
-def epsilon_read(fields: dict[str, Any], rule: QRule) -> float:
-    """How often it tries anything: where its rule begins if the file says nothing, and never below its floor.
+KeyProblem = Callable[[str], str]
+"""What is wrong with the key of an entry, in words that quote it; nothing if it is one."""
+
+
+def epsilon_read(fields: dict[str, Any], least: float, most: float) -> float:
+    """How often it tries anything: the most if the file says nothing, which is where its rule begins.
 
     Raises:
-        ExchangeError: it is anything else.
+        ExchangeError: it is no number between those.
     """
-    epsilon = _number(fields.get("epsilon", rule.epsilon), "epsilon")
-    if not rule.epsilon_floor <= epsilon <= rule.epsilon:
-        raise ExchangeError("epsilon", f"must lie between {rule.epsilon_floor} and {rule.epsilon}, not {epsilon}")
+    epsilon = _number(fields.get("epsilon", most), "epsilon")
+    if not least <= epsilon <= most:
+        raise ExchangeError("epsilon", f"must lie between {least} and {most}, not {epsilon}")
     return epsilon
 
 
-def values_read(value: object, game: Game[Any, Any], *, any_size: bool = False) -> tuple[ValueData, ...]:
+def engine_key_problem(game: Game[Any, Any]) -> KeyProblem:
+    """What is wrong with the key of an action on a board, of a game with an engine."""
+    engine = engine_of(game)
+    assert engine is not None, "the rule fits the game"
+
+    def problem(key: str) -> str:
+        try:
+            position, move = engine.entry_read(key)
+        except ValueError as error:
+            return f"{shown(key)} is no key: {error}"
+        found = engine.entry_problem(game, position, move)
+        return f"{found}: {shown(key)}" if found else ""
+
+    return problem
+
+
+def values_read(value: object, key_problem: KeyProblem, *, any_size: bool = False) -> tuple[ValueData, ...]:
     """The entries, by key.
 
     Raises:
-        ExchangeError: one cannot be an entry of a machine that plays the game, or they are too many.
+        ExchangeError: one cannot be an entry of such a machine, or they are too many.
     """
     items = json_text.items(value, "values")
     if len(items) > MAX_VALUES and not any_size:
         raise ExchangeError("values", f"has {len(items):,} entries; {MAX_VALUES:,} are the most")
     found: dict[str, ValueData] = {}
     for index, item in enumerate(items):
-        one = _value(game, item, f"values[{index}]")
+        one = _value(key_problem, item, f"values[{index}]")
         if one.key in found:
             raise ExchangeError(f"values[{index}].key", f"{shown(one.key)} stands twice in the file")
         found[one.key] = one
     return tuple(found[key] for key in sorted(found))
 
 
-def _value(game: Game[Any, Any], item: object, where: str) -> ValueData:
+def _value(key_problem: KeyProblem, item: object, where: str) -> ValueData:
     fields = json_text.members(item, where)
     odd = fields.keys() - {"key", "value", "visits"}
     if odd:
         raise ExchangeError(where, f"has a field {shown(min(odd))}; fields of an entry are key, value, visits")
     key = words(json_text.need(fields, "key", where), f"{where}.key", longest=MAX_KEY)
-    engine = engine_of(game)
-    assert engine is not None, "the rule fits the game"
-    try:
-        position, move = engine.entry_read(key)
-    except ValueError as error:
-        raise ExchangeError(f"{where}.key", f"{shown(key)} is no key: {error}") from None
-    problem = engine.entry_problem(game, position, move)
-    if problem:
-        raise ExchangeError(f"{where}.key", f"{problem}: {shown(key)}")
+    if problem := key_problem(key):
+        raise ExchangeError(f"{where}.key", problem)
     number = _number(json_text.need(fields, "value", where), f"{where}.value")
     if abs(number) > LARGEST:
         raise ExchangeError(f"{where}.value", f"must lie between {-LARGEST:,.0f} and {LARGEST:,.0f}, not {number}")

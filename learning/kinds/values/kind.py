@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from games.models import Match, Seat
-from games.players import Choice, Memo
+from games.players import Choice
 from games.rules.base import Game, Side
 from games.states import Insight
 from learning.core.engines.registry import engine_of
@@ -80,9 +81,6 @@ class ValueKind(Entries):
     def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Chosen:
         return storage.values_learner(machine).follow(position, move)
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
-        live.remember(seat, machine, memos)
-
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
         return live.teach(memory, ended)
 
@@ -90,7 +88,7 @@ class ValueKind(Entries):
         return storage.values_learner(machine)
 
     def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
-        return values_insight(match, seats)
+        return values_insight(match, seats, live.SIGHT)
 
     def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:
         return sentences(rule)
@@ -102,7 +100,7 @@ class ValueKind(Entries):
         return Page("learning/machine_values.html", plain.context | {"machine": facts, "most_in_file": MAX_VALUES})
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
-        return position_values(machine, text)
+        return position_values(machine, text, partial(live.sees, machine), live.SIGHT)
 
     def entry_board(self, entry: Value) -> str:
         game = entry.machine.game_rules

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from games.models import Seat
 from games.players import Choice
-from games.rules.base import Side
+from games.rules.base import Game
+from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import Result
-from learning.core.machines.q_learning import Chosen
+from learning.core.machines.q_learning import Candidate
 from learning.core.machines.q_learning import Decision as Learnt
 from learning.core.training.episodes import Tally
 from learning.core.training.q_episodes import QMemory
 from learning.kinds.base import Ended
-from learning.models import Decision, Machine
-from learning.selectors.values import decision_positions
+from learning.kinds.entries import seats_decided
+from learning.models import Machine
+from learning.selectors.values import Sight
 from learning.storage.values import values_learner
 
 
@@ -26,31 +26,31 @@ def choose(machine: Machine, position: Any, rng: RandomSource) -> Choice:
     return Choice(chosen.move, memo=chosen)
 
 
-def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Chosen]]) -> None:
-    """Store the decisions."""
-    Decision.objects.bulk_create(
-        Decision(
-            machine=machine,
-            seat=seat,
-            ply=ply,
-            key=chosen.decision.key,
-            chosen=chosen.index,
-            values=[one.value for one in chosen.candidates],
-            explored=chosen.explored,
-            epsilon=machine.epsilon or 0.0,
-        )
-        for ply, chosen in memos
-    )
-
-
 def teach(memory: QMemory, ended: Ended) -> Tally:
     """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
     tally = Tally()
-    stored = list(Decision.objects.filter(seat__in=ended.seats).order_by("ply"))
-    positions = decision_positions(ended.match, {one.ply for one in stored})
-    for seat in ended.seats:
-        own = [one for one in stored if one.seat_id == seat.pk]
-        result = Result.of(ended.outcome, Side(seat.side))
-        memory.teach([(one.ply, Learnt(one.key, memory.machine.keys(positions[one.ply]))) for one in own], result)
+    for result, decided in seats_decided(ended):
+        memory.teach([(one.ply, Learnt(one.key, memory.machine.keys(position))) for one, position in decided], result)
         tally.add(result)
     return tally
+
+
+def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
+    """Its actions in a position; of equals it plays the first."""
+    candidates = values_learner(machine).candidates(position)
+    return candidates, [max(range(len(candidates)), key=lambda index: candidates[index].total)]
+
+
+def _candidates(game: Game[Any, Any], position: Any, values: Sequence[float]) -> list[Candidate]:
+    engine = engine_of(game)
+    assert engine is not None, "a machine that keeps values plays it"
+    ahead = engine.entries(game, position)
+    return [Candidate(move, key, value, outlook) for (move, key, outlook), value in zip(ahead, values, strict=True)]
+
+
+def _deed(machine: Machine, n_changes: int) -> str:
+    moves = "its one move" if n_changes == 1 else f"each of its {n_changes} moves"
+    return f"The value of {moves} changes a little, that of the last one most."
+
+
+SIGHT = Sight(_candidates, _deed, has_outlook=True, n_shown=8)
