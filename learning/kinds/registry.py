@@ -11,6 +11,7 @@ from learning.core.machines.registry import RULES
 from learning.core.machines.rule import Rule
 from learning.kinds.base import Kind
 from learning.kinds.boxes.kind import BoxKind
+from learning.kinds.tables.kind import TableKind
 from learning.kinds.values.kind import ValueKind
 from learning.kinds.weights.kind import WeightsKind
 from learning.models import Machine
@@ -33,6 +34,7 @@ def kinds_register() -> None:
     kind_register(BoxKind())
     kind_register(ValueKind())
     kind_register(WeightsKind())
+    kind_register(TableKind())
 
 
 def kind_usual(game: Game[Any, Any]) -> Kind | None:

@@ -38,7 +38,7 @@ Strength = dict[str, dict[str, Any]]
 
 def strength_exact(memory: Memory) -> Strength:
     """Win, draw and loss of a memory against each opponent of the page, and in the worst case."""
-    exact = {name: against_opponent(memory, opponent) for name, opponent in _opponents().items()}
+    exact = {name: against_opponent(memory, opponent) for name, opponent in exact_opponents().items()}
     exact["worst"] = worst_case(memory)
     return {name: asdict(expected) for name, expected in exact.items()}
 
@@ -49,7 +49,7 @@ def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
     Against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
     """
     game = memory.machine.game
-    able = {name: opponent for name, opponent in _opponents().items() if opponent.plays(game)}
+    able = {name: opponent for name, opponent in exact_opponents().items() if opponent.plays(game)}
     return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
 
 
@@ -72,7 +72,8 @@ def strength_measured_last(machine: Machine) -> Strength:
     return last or {}
 
 
-def _opponents() -> dict[str, UniformOpponent]:
+def exact_opponents() -> dict[str, UniformOpponent]:
+    """Those whom exact strength is worked out against, by their keys."""
     return {slug.replace("-", "_"): UNIFORM[slug] for slug in STRENGTH_OPPONENTS}
 
 

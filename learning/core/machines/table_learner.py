@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from games.rules.base import Game
 from games.rules.player import Random
@@ -47,7 +47,7 @@ class TableChoice:
 
 
 class TableLearner:
-    """A machine that keeps values in a table, on either side.
+    """A machine that keeps values in a table, on either side, so that it has no ``side`` of its own.
 
     Args:
         game: the rules; its boards can be listed.
@@ -57,6 +57,8 @@ class TableLearner:
         epsilon: the chance that it tries anything; changes with every game learnt from.
         learns: whether it changes; one that does not never tries anything.
     """
+
+    side: ClassVar[None] = None
 
     def __init__(
         self,
@@ -109,9 +111,13 @@ class TableLearner:
             move: 1 / len(best) if index in best else 0.0 for index, move in enumerate(self.game.legal_moves(position))
         }
 
+    def keys(self, position: Any) -> list[str | None]:
+        """The key of the entry of each legal move, in their order; ``None`` of one that has none."""
+        return [entry_key(self.game, self.rule, position, move) for move in self.game.legal_moves(position)]
+
     def decision(self, position: Any, index: int) -> Decision | None:
         """What has to be known of a choice to learn from it; ``None`` if its move has no entry."""
-        keys = [entry_key(self.game, self.rule, position, move) for move in self.game.legal_moves(position)]
+        keys = self.keys(position)
         key = keys[index]
         return None if key is None else Decision(key, tuple(one for one in keys if one is not None))
 

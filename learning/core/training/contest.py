@@ -22,9 +22,10 @@ from learning.core.training.episodes import Tally
 from learning.core.training.memory import Memory
 from learning.core.training.play import MovePlayer, Mover, game_played
 from learning.core.training.strength import Floats, machine_policy, opponent_policy, readable_machine, readable_policy
+from learning.core.training.table_memory import TableMemory, table_policy
 from learning.core.training.tables import Graph, graph_compile
 
-Player = Memory | Opponent
+Player = Memory | TableMemory | Opponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,19 @@ class FrozenBoxes:
         machine = readable_machine(self.memory)
         machine.learns = False
         return lambda position, rng: machine.choose(position, rng)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenTable:
+    """A machine with a table of values, as it was at some moment, the same."""
+
+    memory: TableMemory
+
+    def mover(self, game: Game[Any, Any]) -> Mover:
+        """How it plays a game."""
+        machine = self.memory.readable()
+        machine.learns = False
+        return lambda position, rng: game.legal_moves(position)[machine.choose(position, rng).index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +124,14 @@ def contest_played(
 
 
 def _reduced(player: Player) -> bool:
-    """Whether the player sees boards up to symmetry; a fixed opponent does not mind."""
+    """Whether the player may see boards up to symmetry: only some machines with boxes see them as they lie."""
     return not isinstance(player, Memory) or player.table.graph.reduced
 
 
 def _policy(graph: Graph, player: Player) -> Floats:
+    if isinstance(player, TableMemory):
+        same = player.table.graph is graph
+        return table_policy(player) if same else readable_policy(graph, player.readable())
     if not isinstance(player, Memory):
         return opponent_policy(graph.game, player, reduced=graph.reduced)
     if player.table.graph is graph:

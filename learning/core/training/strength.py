@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,11 +75,22 @@ def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
     return policy
 
 
-def readable_policy(graph: Graph, machine: BoxMachine) -> Floats:
+class ReadablePolicy(Protocol):
+    """A readable machine, on a side or, without one, on either."""
+
+    @property
+    def side(self) -> Side | None:
+        """The side that it plays for good, if it does."""
+
+    def policy(self, position: Any) -> Mapping[Any, float]:
+        """The chance of every legal move."""
+
+
+def readable_policy(graph: Graph, machine: ReadablePolicy) -> Floats:
     """The same as :func:`machine_policy` on any graph of the game, by asking the readable machine at every node."""
     policy = np.zeros(len(graph.successor))
     for node, position in enumerate(graph.positions):
-        if graph.side[node] == machine.side:
+        if machine.side is None or graph.side[node] == machine.side:
             chances = machine.policy(position)
             policy[graph.indptr[node] : graph.indptr[node + 1]] = [
                 chances[move] for move in graph.game.legal_moves(position)

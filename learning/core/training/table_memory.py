@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,13 @@ from numpy.typing import NDArray
 from games.rules.base import Game, Side
 from learning.core.kernels.random_source import RandomSource
 from learning.core.kernels.table_learning import PlayerArrays, TableWords, train_tables
+from learning.core.machines.box_machine import Result
+from learning.core.machines.q_learning import Decision
 from learning.core.machines.table_learner import TableLearner, entry_key
 from learning.core.machines.table_rule import Method, TableRule
 from learning.core.opponents.base import Opponent, UniformOpponent
 from learning.core.training.episodes import Tally
+from learning.core.training.memory import TouchedValue
 from learning.core.training.strength import Expected, Floats, at_worst, expected, opponent_policy
 from learning.core.training.tables import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
 
@@ -27,13 +31,18 @@ class EntryTable:
     """The entries that a rule can ever have, as arrays.
 
     Attributes:
-        keys: the key of each entry.
+        entry_of: the entry of each key, in their order.
         edge_entry: ``(n_edges,) int32``, the entry of each move, −1 where it has none.
     """
 
     graph: Graph
-    keys: tuple[str, ...]
+    entry_of: Mapping[str, int]
     edge_entry: Int32s
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each entry."""
+        return tuple(self.entry_of)
 
 
 def entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
@@ -48,14 +57,13 @@ def entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
 @lru_cache(maxsize=TABLES_KEPT)
 def _entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
     graph = graph_compile(game, reduced=True)
-    entry_of: dict[str | None, int] = {None: -1}
+    entry_of: dict[str, int] = {}
     edge_entry: list[int] = []
     for position in graph.positions:
         for move in game.legal_moves(position):
             key = entry_key(game, rule, position, move)
-            edge_entry.append(entry_of.setdefault(key, len(entry_of) - 1))
-    del entry_of[None]
-    return EntryTable(graph, tuple(key for key in entry_of if key is not None), np.array(edge_entry, np.int32))
+            edge_entry.append(-1 if key is None else entry_of.setdefault(key, len(entry_of)))
+    return EntryTable(graph, entry_of, np.array(edge_entry, np.int32))
 
 
 @lru_cache(maxsize=TABLES_KEPT)
@@ -89,7 +97,17 @@ def table_words(rule: TableRule) -> TableWords:
 
 @dataclass(eq=False)
 class TableMemory:
-    """Every value of a machine: ``values`` ``(n_entries,) float64``, ``visits`` ``(n_entries,) int64``, and its ε."""
+    """Every value of a machine.
+
+    Attributes:
+        values: ``(n_entries,) float64``.
+        visits: ``(n_entries,) int64``, how often each was learnt.
+        epsilon: the chance that it tries anything, as it has become.
+        is_stored: ``(n_entries,) bool``, which of them the machine had when it was loaded.
+        steps: what matches taught it, in the order in which it was learnt.
+    """
+
+    n_left_out: ClassVar[int] = 0
 
     game: Game[Any, Any]
     rule: TableRule
@@ -97,20 +115,67 @@ class TableMemory:
     values: Floats
     visits: NDArray[np.int64]
     epsilon: float
+    is_stored: NDArray[np.bool_]
+    steps: list[TouchedValue] = field(default_factory=list)
+    loaded: tuple[Floats, NDArray[np.int64]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.loaded = self.values.copy(), self.visits.copy()
 
     @classmethod
     def fresh(cls, game: Game[Any, Any], rule: TableRule) -> Self:
         """The memory of a machine that has learnt nothing."""
+        return cls.load(game, rule, rule.exploring, ())
+
+    @classmethod
+    def load(
+        cls, game: Game[Any, Any], rule: TableRule, epsilon: float, rows: Iterable[tuple[str, float, int]]
+    ) -> Self:
+        """The memory that rows of (key, value, visits) hold; entries without a row have what the rule begins with.
+
+        Raises:
+            KeyError: a row is none of this machine's entries.
+        """
         table = entries_compile(game, rule)
         n = len(table.keys)
-        return cls(game, rule, table, np.full(n, rule.start_value), np.zeros(n, np.int64), rule.exploring)
+        values, visits, is_stored = np.full(n, rule.start_value), np.zeros(n, np.int64), np.zeros(n, np.bool_)
+        for key, value, n_visits in rows:
+            entry = table.entry_of[key]
+            values[entry], visits[entry], is_stored[entry] = value, n_visits, True
+        return cls(game, rule, table, values, visits, epsilon, is_stored)
 
     def readable(self) -> TableLearner:
-        """The same machine, readable; an independent copy. It has an entry for what was visited, and no other."""
-        met = np.flatnonzero(self.visits).tolist()
+        """The same machine, readable; an independent copy. It has what was stored or visited, and no other entry."""
+        met = np.flatnonzero(self.is_stored | (self.visits > 0)).tolist()
         values = {self.table.keys[entry]: float(self.values[entry]) for entry in met}
         visits = {self.table.keys[entry]: int(self.visits[entry]) for entry in met}
         return TableLearner(self.game, self.rule, values, visits, self.epsilon)
+
+    @property
+    def n_new(self) -> int:
+        """How many entries were added since it was loaded."""
+        return int(np.count_nonzero((self.visits > self.loaded[1]) & ~self.is_stored))
+
+    def touched(self) -> list[TouchedValue]:
+        """What was learnt since it was loaded: of training each entry once, by key; of a match every step."""
+        if self.steps:
+            return self.steps
+        before, n_before = self.loaded
+        numbers = before.tolist(), self.values.tolist(), (self.visits - n_before).tolist()
+        learnt = [entry for entry, n in enumerate(numbers[2]) if n]
+        touched = (TouchedValue(self.table.keys[entry], *(column[entry] for column in numbers)) for entry in learnt)
+        return sorted(touched, key=lambda one: one.key)
+
+    def teach(self, decisions: Sequence[tuple[int, Decision]], result: Result) -> None:
+        """Learn from one seat of a match: (ply, decision) in order of play."""
+        learner = self.readable()
+        learnt = learner.learn([decision for _, decision in decisions], result)
+        for (ply, _), step in zip(decisions, learnt, strict=True):
+            entry = self.table.entry_of[step.key]
+            self.values[entry] = step.after
+            self.visits[entry] += 1
+            self.steps.append(TouchedValue(step.key, step.before, step.after, 1, ply))
+        self.epsilon = learner.epsilon
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource, side: Side | None = None) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent, on one side or either; updates itself and ``rng``."""

@@ -16,15 +16,18 @@ from games.rules.base import Side
 from learning import events, tasks
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.registry import HOUSE
+from learning.core.machines.table_rule import TableRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.memory import Memory, TouchedBox
+from learning.core.training.table_memory import TableMemory
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.kinds.machines import machine_strength
 from learning.models import JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
 from learning.selectors.strength import strength_exact
-from learning.services.machines import machine_update
+from learning.selectors.values import value_errors
+from learning.services.machines import machine_create, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.storage.boxes import boxes_load, table_of
 from learning.workers import runs as runner
@@ -32,7 +35,7 @@ from learning.workers.jobs import JobLostError
 from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import abandoned, guest, house, in_memory, machine, room, trained, user
+from tests.factories import NC, abandoned, guest, house, in_memory, machine, room, trained, user
 from tests.outage import DIES, IS_FULL, stumbling
 from tests.threads import at_once
 from tests.waiting import wait_until
@@ -266,25 +269,35 @@ def test_an_interrupted_pretraining_goes_on() -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_run_whose_workers_are_killed_three_times_ends_with_the_beads_of_an_uninterrupted_one(
+def test_runs_whose_workers_are_killed_three_times_end_with_what_uninterrupted_ones_leave(
     start_worker: StartWorker,
 ) -> None:
-    games = 40_000_000
-    learner = machine()
-    run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3)
+    """One of a machine with boxes, one of a machine with a table of values, in turn."""
+    learner, rule = machine(), TableRule(exploring_decay=0.9999, start_value=0.5)
+    table = machine_create(game=NC, side=None, name="Tab", slug="tab", rule=rule)
+    runs = {
+        training_run_start(machine=one.slug, stages=[Stage("random", games)], seed=3): games
+        for one, games in ((learner, 40_000_000), (table, 4_000_000))
+    }
     for part in (1, 2, 3):
         worker = start_worker()
         tasks.jobs_reap()
-        assert wait_until(lambda part=part: done(run) >= part * games // 5)
+        assert wait_until(lambda part=part: all(done(run) >= part * games // 5 for run, games in runs.items()))
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
         # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
-        abandoned(run)
+        abandoned(*runs)
     start_worker()
     tasks.jobs_reap()
-    assert wait_until(lambda: done(run) == games)
-    assert (boxes_load(learner).beads == in_memory(learner, games, 3).beads).all()
+    assert wait_until(lambda: all(done(run) == games for run, games in runs.items()))
+    assert (boxes_load(learner).beads == in_memory(learner, 40_000_000, 3).beads).all()
     assert ledger_errors() == []
+    memory = TableMemory.fresh(table.game_rules, rule)
+    memory.train(OPPONENTS["random"], 4_000_000, RandomSource(3))
+    readable = memory.readable()
+    assert dict(table.values.values_list("key", "value")) == readable.values
+    assert dict(table.values.values_list("key", "n_visits")) == readable.visits
+    assert value_errors() == []
 
 
 def done(run: TrainingRun) -> int:

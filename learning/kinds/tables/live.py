@@ -1,0 +1,97 @@
+"""A machine with a table of values in a live match, and when it is asked about a board."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from games.players import Choice
+from games.rules.base import Game
+from games.rules.player import Random
+from learning.core.machines.q_learning import Candidate, Chosen
+from learning.core.machines.table_learner import TableLearner
+from learning.core.machines.table_rule import TableRule
+from learning.core.training.episodes import Tally
+from learning.core.training.table_memory import TableMemory
+from learning.kinds.base import Ended
+from learning.kinds.entries import seats_decided
+from learning.models import Machine
+from learning.selectors.values import Sight
+from learning.storage.values import values_fetch
+
+
+def learner_at(machine: Machine, position: Any) -> TableLearner:
+    """The machine as it stands, with the values that decide in this position and no others."""
+    learner = TableLearner(
+        machine.game_rules, cast("TableRule", machine.rule), epsilon=machine.epsilon, learns=machine.learns
+    )
+    learner.values.update(values_fetch(machine)([key for key in learner.keys(position) if key is not None]))
+    return learner
+
+
+def candidates(learner: TableLearner, position: Any) -> tuple[Candidate, ...]:
+    """Every legal move with what it expects of it; the key of one that ends the game may be empty."""
+    moves = zip(learner.game.legal_moves(position), learner.keys(position), learner.worths(position), strict=True)
+    return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
+
+
+def choose(machine: Machine, position: Any, rng: Random) -> Choice:
+    """What it plays."""
+    learner = learner_at(machine, position)
+    choice = learner.choose(position, rng)
+    chosen = Chosen(candidates(learner, position), choice.index, choice.explored)
+    return Choice(chosen.move, memo=chosen)
+
+
+def follow(machine: Machine, position: Any, move: Any) -> Chosen:
+    """The choice that a person's move in its seat stands for."""
+    index = machine.game_rules.legal_moves(position).index(move)
+    return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
+
+
+def teach(memory: TableMemory, ended: Ended) -> Tally:
+    """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
+    tally, reader = Tally(), TableLearner(memory.game, memory.rule)
+    for result, decided in seats_decided(ended):
+        decisions = [(one.ply, reader.decision(position, one.chosen)) for one, position in decided]
+        memory.teach([(ply, decision) for ply, decision in decisions if decision is not None], result)
+        tally.add(result)
+    return tally
+
+
+def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
+    """Its moves in a position, and the places of those of the greatest value."""
+    learner = learner_at(machine, position)
+    chances = learner.policy(position).values()
+    return candidates(learner, position), [index for index, chance in enumerate(chances) if chance > 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Thinker:
+    """The machine as it stands, which tries nothing, when a question about a board is asked."""
+
+    learner: TableLearner
+
+    def policy(self, position: Any) -> Mapping[Any, float]:
+        """The chance of each legal move."""
+        return self.learner.policy(position)
+
+    def choose(self, position: Any, rng: Random) -> tuple[Any, None]:
+        """What it plays, and that it opens no box."""
+        return self.learner.game.legal_moves(position)[self.learner.choose(position, rng).index], None
+
+
+def _candidates(game: Game[Any, Any], position: Any, values: Sequence[float]) -> list[Candidate]:
+    return [Candidate(move, "", value, 0.0) for move, value in zip(game.legal_moves(position), values, strict=True)]
+
+
+def _deed(machine: Machine, n_changes: int) -> str:
+    rule = cast("TableRule", machine.rule)
+    what = "board that it brought about" if rule.of_boards else "of its moves"
+    if n_changes == 1:
+        return f"The value of one {what} changes."
+    return f"The value of each {what} changes." if rule.of_boards else f"The values of {n_changes} {what} change."
+
+
+SIGHT = Sight(_candidates, _deed, has_outlook=False, n_shown=1000)

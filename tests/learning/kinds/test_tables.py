@@ -1,0 +1,434 @@
+"""Machines with a table of values go through all that the site does with machines."""
+
+import json
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from games import services
+from games.rules.base import Side
+from games.rules.registry import GAMES, game_get
+from games.selectors import plies_read
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import Result
+from learning.core.machines.presets import PRESETS, TABLE_PRESETS
+from learning.core.machines.table_learner import TableLearner
+from learning.core.machines.table_rule import Method, TableRule
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.table_memory import TableMemory, table_against_opponent, table_against_table
+from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
+from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.tables.kind import TableKind
+from learning.models import (
+    Decision,
+    JobStatus,
+    Lesson,
+    LessonKind,
+    Machine,
+    TournamentEntry,
+    TrainingRun,
+    ValueChange,
+)
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.values import value_errors, values_miscounted
+from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
+from learning.storage.values import values_rows
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
+
+GAME = game_get(NC)
+HOPEFUL = TableRule(
+    method=Method.Q_LEARNING, step_size=0.3, exploring=0.5, exploring_decay=0.99, exploring_floor=0.1, start_value=0.5
+)
+"""Its values begin at ½, so that whoever takes a missing one for 0 is found out, and its ε changes with every game."""
+EACH = pytest.mark.parametrize("preset", TABLE_PRESETS)
+pytestmark = pytest.mark.django_db
+
+
+def learner(rule: TableRule = HOPEFUL, game: str = NC, **fields: Any) -> Machine:
+    return machine_create(game=game, side=None, name="Tab", rule=rule, **fields)
+
+
+def of_preset(preset: str, **fields: Any) -> Machine:
+    return machine_create(game=NC, side=None, name="Tab", preset=preset, **fields)
+
+
+def known(one: Machine) -> dict[str, tuple[float, int]]:
+    """What it knows, as it is stored; and that the ledger says how it came by it."""
+    one.refresh_from_db()
+    assert value_errors() == []
+    assert values_miscounted() == []
+    return {key: (value, visits) for key, value, visits in values_rows(one)}
+
+
+def knows(memory: TableMemory) -> dict[str, tuple[float, int]]:
+    machine = memory.readable()
+    return {key: (value, machine.visits[key]) for key, value in machine.values.items()}
+
+
+def begun(one: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
+    run = training_run_start(machine=one.slug, stages=stages, seed=seed, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+class TestMade:
+    @EACH
+    def test_by_the_api_from_a_preset(self, preset: str) -> None:
+        made = api_with(user()).post("/api/machines", {"game": "hexapawn-4x3", "preset": preset}, format="json").json()
+        assert (made["side"], made["name"], made["values"]) == (None, TABLE_PRESETS[preset].name, 0)
+        assert Machine.objects.get().epsilon == TABLE_PRESETS[preset].rule.exploring
+
+    def test_on_the_page_with_every_field_of_its_rule(self, client: Client) -> None:
+        client.force_login(user())
+        assert 'data-kind="table-learner"' in client.get("/machines/new").content.decode()
+        rule = {name: value for name, value in HOPEFUL.to_json().items() if name not in ("kind", "step_by_visits")}
+        form = {"game": NC, "name": "Tab", "side": "0", "preset": "sarsa-table", "own_rule": "on", **rule}
+        answer = client.post("/machines/new", form)
+        assert answer.status_code == 302, answer.context["form"].errors
+        assert (Machine.objects.get().rule, Machine.objects.get().side) == (HOPEFUL, None)
+        refused = client.post("/machines/new", {**form, "trace_decay": "0.5"})
+        assert refused.context["form"].errors["trace_decay"]
+
+    @pytest.mark.parametrize("rule", [{"step_size": 0}, {"trace_decay": 1.5}, {"method": "dyna"}, {"gamma": 1}])
+    def test_a_rule_that_cannot_be_is_refused_with_its_field(self, rule: dict[str, Any]) -> None:
+        asked = {"game": NC, "rule": {"kind": "table-learner", **rule}}
+        answer = api_with(user()).post("/api/machines", asked, format="json")
+        assert answer.status_code == 400
+        assert next(iter(rule)) in answer.content.decode()
+        assert not Machine.objects.exists()
+
+    def test_for_every_game_that_can_be_listed_and_no_other(self) -> None:
+        for game in GAMES.values():
+            if game.enumerable:
+                assert (
+                    machine_create(game=game.slug, side=None, name="T", preset="td-boards").rule.kind == "table-learner"
+                )
+            else:
+                with pytest.raises(RuleRefusedError):
+                    machine_create(game=game.slug, side=None, name="T", preset="td-boards")
+        with pytest.raises(RuleRefusedError, match="either side"):
+            machine_create(game=NC, side=Side.FIRST, name="T", preset="td-boards")
+        assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961", "what usually plays stays"
+
+
+class TestTrained:
+    def test_a_run_in_chunks_leaves_what_the_machine_learns_in_one_go(self) -> None:
+        one = learner()
+        run = begun(one, Stage("random", 700), Stage("perfect", 300), Stage(one.slug, 100, learns=True))
+        n_chunks = 0
+        while run.status == JobStatus.RUNNING:
+            # As another worker would take it up after a death: from the row, and nothing else.
+            run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=30 + n_chunks % 7))
+            n_chunks += 1
+        memory, rng = TableMemory.fresh(GAME, HOPEFUL), RandomSource(7)
+        memory.train(OPPONENTS["random"], 700, rng)
+        memory.train(OPPONENTS["perfect"], 300, rng)
+        memory.train_against(memory, 100, rng, opponent_learns=True)
+        assert known(one) == knows(memory)
+        assert (run.random_state, one.epsilon, one.n_games) == (rng.text, memory.epsilon, 1200)
+        assert one.n_values == one.values.count() > 1000
+        assert set(one.values.values_list("start", flat=True)) == {0.5}
+        marks = [point.games_done for point in run.curve.all()]
+        assert (len(marks), marks[0], marks[-1]) == (61, 0, 1100)
+
+    def test_two_of_them_learn_from_each_other_and_none_of_another_kind(self) -> None:
+        one, other = learner(), of_preset("td-boards")
+        run_execute(begun(one, Stage(other.slug, 200, learns=True)))
+        memories = TableMemory.fresh(GAME, HOPEFUL), TableMemory.fresh(GAME, TABLE_PRESETS["td-boards"].rule)
+        memories[0].train_against(memories[1], 200, RandomSource(7), opponent_learns=True)
+        assert [known(one), known(other)] == [knows(memory) for memory in memories]
+        with pytest.raises(TrainingRefusedError):
+            begun(one, Stage(machine(slug="menace").slug, 1))
+
+    @EACH
+    def test_its_strength_is_exact_the_mean_of_both_sides(self, preset: str) -> None:
+        one = trained(of_preset(preset), 500)
+        memory = TableKind().load(one)
+        sides = [table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side]
+        strength = machine_strength(one)
+        assert strength["random"]["win"] == (sides[0].win + sides[1].win) / 2
+        assert set(strength) == {"random", "win_block", "perfect", "worst"}
+        last = one.runs.get().curve.latest("games_done")
+        assert last.strength == strength
+
+
+class TestPlayed:
+    @EACH
+    @pytest.mark.parametrize("side", Side, ids=["first", "second"])
+    def test_live_it_learns_from_the_match_that_ends(self, preset: str, side: Side) -> None:
+        one = trained(of_preset(preset), 300)
+        before, epsilon = known(one), one.epsilon
+        seated = room("machine", machine=str(one.pk), side=side)
+        play_out(seated.room.code, guest())
+        match = seated.room.matches.get()
+        readable = TableLearner(
+            GAME, one.rule, *({key: pair[at] for key, pair in before.items()} for at in (0, 1)), epsilon
+        )
+        position, decisions = GAME.initial_position(), []
+        for ply in plies_read(match):
+            move = GAME.parse_move(ply.move)
+            if ply.side != side:
+                decisions.append(readable.decision(position, GAME.legal_moves(position).index(move)))
+            position = GAME.apply(position, move)
+        learnt = [decision for decision in decisions if decision is not None]
+        winner = match.winner
+        result = "DRAW" if winner is None else "LOSS" if winner == side else "WIN"
+        steps = readable.learn(learnt, Result[result])
+        assert known(one) == {key: (value, readable.visits[key]) for key, value in readable.values.items()}
+        lesson = Lesson.objects.get(match=match)
+        changes = ValueChange.objects.filter(lesson=lesson).order_by("pk")
+        assert [(one.entry.key, one.before, one.after) for one in changes] == [
+            (s.key, s.before, s.after) for s in steps
+        ]
+        assert (lesson.kind, one.n_games, one.epsilon) == (LessonKind.MATCH, 301, readable.epsilon)
+
+    def test_it_tells_what_it_thought_of_every_move_and_what_a_game_changed(self) -> None:
+        one = trained(of_preset("td-boards"), 2_000)
+        seated = room("machine", machine=str(one.pk))
+        state = play(seated, guest(), "5")
+        (seat,) = (seat for seat in state["seats"] if seat["machine"])
+        assert seat["machine"]["tells"] == "values"
+        thought = state["learning"]["values"]["thought"]
+        assert (thought["has_outlook"], thought["n_candidates"], len(thought["candidates"])) == (False, 8, 8)
+        totals = [candidate["total"] for candidate in thought["candidates"]]
+        assert totals == sorted(totals, reverse=True)
+        (chosen,) = (candidate for candidate in thought["candidates"] if candidate["chosen"])
+        assert chosen["move"] == state["moves"][1]["move"]
+        assert thought["explored"] or chosen["total"] == totals[0]
+        state = services.match_resign(code=seated.room.code, person=guest())
+        (change,) = state["learning"]["values"]["changes"]
+        assert change["after"] == pytest.approx(change["before"] + 0.1 * (1 - change["before"]))
+        assert (
+            state["learning"]["lesson"]["sentence"] == "Tab won: the value of one board that it brought about changes."
+        )
+
+    def test_a_frozen_one_tries_nothing_and_stays_as_it_is(self) -> None:
+        one = trained(learner(), 500)
+        Machine.objects.update(learns=False, epsilon=1.0)
+        before = known(one)
+        for _ in range(5):
+            seated = room("machine", machine=str(one.pk), side=Side.SECOND)
+            play_out(seated.room.code, guest())
+        assert known(one) == before
+        decisions = Decision.objects.filter(machine=one)
+        assert decisions.count() > 10
+        assert all(not d.explored and d.values[d.chosen] == max(d.values) for d in decisions)
+
+    def test_it_meets_itself_and_learns_once_from_both_seats(self) -> None:
+        one = learner()
+        seated = services.room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
+        assert services.match_step(code=seated.room.code, person=guest(), plies=9)["status"] == "finished"
+        visits = known(one).values()
+        assert (sum(n for _, n in visits), one.n_games) == (len(plies_read(seated.room.matches.get())), 2)
+        assert Lesson.objects.count() == 1
+
+    def test_it_meets_a_machine_with_boxes_and_its_seat_can_be_taken_over(self) -> None:
+        owner = user()
+        one, menace = learner(owner=owner), machine(Side.SECOND)
+        seated = services.room_create(person=guest(), game=NC, first=str(one.pk), second=str(menace.pk))
+        services.match_step(code=seated.room.code, person=guest(), plies=9)
+        known(one)
+        assert one.n_games == Machine.objects.get(pk=menace.pk).n_games == 1
+        assert ledger_errors() == []
+        seated = room("random", person(owner), takes_over=str(one.pk))
+        play_out(seated.room.code, person(owner))
+        known(one)
+        assert one.n_games == 2
+
+
+class TestAsked:
+    @EACH
+    def test_for_a_move_and_for_what_each_is_worth(self, preset: str) -> None:
+        one = trained(of_preset(preset), 1_000)
+        readable = TableKind().load(one).readable()
+        position = GAME.decode("X...O....")
+        asked = {"game": NC, "board": "X...O....", "machine": one.slug}
+        answer = api_with(None).post("/api/ai/move", asked, format="json").json()
+        chances = {GAME.format_move(move): chance for move, chance in readable.policy(position).items()}
+        assert {view["move"]: view["probability"] for view in answer["candidateMoves"]} == chances
+        assert answer["box"] is None
+        view = api_with(None).get(f"/api/machines/{one.pk}/values/X...O....").json()
+        worths = dict(zip(map(GAME.format_move, GAME.legal_moves(position)), readable.worths(position), strict=True))
+        assert {move["move"]: move["total"] for move in view["moves"]} == worths
+        assert {move["move"] for move in view["moves"] if move["best"]} == {
+            m for m, chance in chances.items() if chance
+        }
+        assert not view["has_outlook"]
+        assert known(one)
+
+    def test_of_a_board_that_is_none(self) -> None:
+        assert api_with(None).get(f"/api/machines/{learner().pk}/values/XXXXXXXXX").status_code == 404
+
+
+class TestTakenAway:
+    def test_a_file_brings_back_the_same_machine(self) -> None:
+        one = trained(learner(description="d"), 300)
+        text = machine_export(one).text
+        again = machine_import(user=user(), content=text.encode()).machine
+        assert known(again) == known(one)
+        assert (again.epsilon, again.n_values) == (one.epsilon, one.n_values)
+        assert machine_export(again).text == text
+        for machine_of in (one, again):
+            trained(machine_of, 50, seed=9)
+        assert known(again) == known(one)
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"key": "1#X........"}, "values[0].key"),
+            ({"key": "9#........."}, "values[0].key"),
+            ({"key": ".........".replace(".", "X")}, "values[0].key"),
+            ({"value": float("nan")}, "NaN"),
+            ({"value": float("inf")}, "Infinity"),
+            ({"value": 10**400}, "values[0].value"),
+            ({"value": "high"}, "values[0].value"),
+            ({"visits": -1}, "values[0].visits"),
+            ({"visits": 1.5}, "values[0].visits"),
+            ({"times": 3}, "times"),
+        ],
+    )
+    def test_a_file_that_is_wrong_is_refused_with_the_place(self, change: dict[str, Any], told: str) -> None:
+        file = json.loads(machine_export(trained(learner(), 50)).text)
+        file["values"][0] |= change
+        self.refused(file, told)
+
+    def test_so_is_one_of_another_game_or_method_or_with_what_such_a_machine_has_not(self) -> None:
+        file = json.loads(machine_export(trained(learner(), 50)).text)
+        assert file["values"]
+        self.refused({**file, "game": "hexapawn"}, "values[0].key")
+        self.refused({**file, "game": "romgon"}, "rule")
+        self.refused({**file, "rule": {**file["rule"], "method": "td-lambda"}}, "values[0].key")
+        self.refused({**file, "rule": {**file["rule"], "step_size": 2}}, "step_size")
+        self.refused({**file, "epsilon": 0.6}, "epsilon")
+        self.refused({**file, "side": 0}, "side")
+        self.refused({**file, "values": [file["values"][0]] * 2}, "values[1].key")
+
+    def refused(self, file: dict[str, Any], told: str) -> None:
+        sender, n_machines = get_user_model().objects.get_or_create(username="sender")[0], Machine.objects.count()
+        answer = api_with(sender).post("/api/machines/import", json.dumps(file), content_type="application/json")
+        assert answer.status_code == 400
+        assert told in answer.content.decode()
+        assert Machine.objects.count() == n_machines
+
+    def test_a_copy_goes_on_exactly_where_its_original_stood(self) -> None:
+        owner = user()
+        one = trained(of_preset("monte-carlo-table", owner=owner), 200)
+        copy = machine_copy(user=owner, machine_id=one.pk)
+        assert known(copy) == known(one)
+        for machine_of in (one, copy):
+            trained(machine_of, 100, seed=9)
+        assert known(copy) == known(one)
+        reset = machine_reset(user=owner, machine_id=copy.pk)
+        assert (known(reset), reset.n_values, reset.epsilon) == ({}, 0, 0.1)
+        trained(reset, 50)
+        assert known(reset)
+        machine_delete(user=owner, machine_id=one.pk)
+        assert not Machine.objects.filter(pk=one.pk).exists()
+
+    def test_nobody_else_may_train_reset_or_delete_it(self) -> None:
+        one, other = trained(learner(owner=user()), 50), api_with(user("other"))
+        before = known(one)
+        for act in ("reset", "train"):
+            assert other.post(f"/api/machines/{one.pk}/{act}", {"opponent": "random", "games": 1}).status_code in (
+                403,
+                404,
+                405,
+            )
+        assert other.delete(f"/api/machines/{one.pk}").status_code == 403
+        assert known(one) == before
+
+
+class TestTournament:
+    def test_it_meets_machines_with_boxes_and_the_result_is_exact(self) -> None:
+        owner = user(is_staff=True)
+        one, other = trained(of_preset("td-boards"), 300), trained(learner(), 300)
+        menace = trained(machine(Side.FIRST), 300)
+        entries, games = [one.slug, other.slug, menace.slug, "random"], MAX_LONG_GAMES + 1
+        tournament = tournament_start(user=owner, entries=entries, games=games, seed=1, enqueue=False)
+        tournament_play(tournament.pk)
+        tournament.refresh_from_db()
+        assert tournament.status == JobStatus.FINISHED
+        pairings = list(tournament.pairings.select_related("first", "second"))
+        assert len(pairings) == 2 * 1 + 2 * 2 + 2 + 1
+        assert all(one.expected is not None for one in pairings)
+        memories = TableKind().load(one), TableKind().load(other)
+        exact = table_against_table(memories[0], Side.FIRST, memories[1])
+        (pairing,) = (p for p in pairings if (p.first.machine_id, p.second.machine_id) == (one.pk, other.pk))
+        assert pairing.expected == pytest.approx([exact.win, exact.draw, exact.loss], abs=1e-12)
+
+    def test_a_machine_that_sees_boards_as_they_lie_meets_it_too(self) -> None:
+        one = trained(of_preset("q-table"), 300)
+        raw = machine(
+            Side.FIRST, rule=replace(PRESETS["michie-1961"].rule, reduce_symmetry=False, merge_symmetric_moves=False)
+        )
+        tournament = tournament_start(user=None, entries=[raw.slug, one.slug], games=2_000, seed=1, enqueue=False)
+        tournament_play(tournament.pk)
+        (pairing,) = tournament.pairings.all()
+        played = np.array([pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins]) / 2_000
+        assert played == pytest.approx(np.array(pairing.expected), abs=0.06)
+
+    def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
+        one, kind = trained(learner(), 100), TableKind()
+        then = kind.load(one).readable().values
+        entry = TournamentEntry(machine=one, rule=one.rule_json, **kind.entry_fields(one))
+        trained(one, 300, seed=2)
+        player = kind.entrant(entry, GAME)
+        assert all(then.get(key, 0.5) == value for key, value in player.table.readable().values.items())
+        assert then.keys() < player.table.readable().values.keys()
+        mover = player.played.mover(GAME)
+        best = player.table.readable().policy(GAME.initial_position())
+        assert best[mover(GAME.initial_position(), RandomSource(1))] > 0
+        machine_reset(user=user(is_staff=True), machine_id=one.pk)
+        with pytest.raises(EntryGoneError):
+            kind.entrant(entry, GAME)
+
+
+class TestShown:
+    def test_every_page_shows_it(self, client: Client) -> None:
+        owner = user()
+        client.force_login(owner)
+        one = trained(of_preset("td-boards", owner=owner), 300)
+        here = one.get_absolute_url()
+        page = unescape(client.get(here).content.decode())
+        for words in ("for every board or move", "as noughts", "as crosses", "from every value in its table", "Sutton"):
+            assert words in page, words
+        assert "bead in every box" not in page
+        run = one.runs.get()
+        pages = ["/", "/machines", "/account", f"/play/{NC}?machine={one.pk}", f"/runs/{run.pk}"]
+        pages += [f"/machines/compare?machine={one.pk}", f"{here}/values?position=X...O...."]
+        pages += [f"{here}/{part}" for part in ("edit", "train", "reset", "delete", "schedule", "values")]
+        texts = {address: client.get(address) for address in pages}
+        assert {address: answer.status_code for address, answer in texts.items()} == dict.fromkeys(pages, 200)
+        assert "Exact against" in texts[f"/runs/{run.pk}"].content.decode()
+        assert "Outlook" not in texts[f"{here}/values"].content.decode()
+        assert client.get(f"{here}/why").headers["Location"] == f"{here}/values"
+
+    @pytest.mark.parametrize("page", ["", "/values"])
+    def test_pages_take_as_many_queries_whatever_it_has_learnt(self, client: Client, page: str) -> None:
+        one, counts = learner(), []
+        for games in (10, 2_000):
+            trained(one, games)
+            with CaptureQueriesContext(connection) as queries:
+                client.get(f"{one.get_absolute_url()}{page}")
+            counts.append(len(queries))
+        assert counts[0] == counts[1]
+
+    def test_the_staff_sees_its_values(self, client: Client) -> None:
+        client.force_login(user("staff", is_staff=True, is_superuser=True))
+        for preset in ("td-boards", "q-table"):
+            one = trained(of_preset(preset), 50)
+            assert client.get(f"/admin/learning/value/?machine={one.pk}").status_code == 200
+            entry = one.values.order_by("-n_visits")[0]
+            assert client.get(f"/admin/learning/value/{entry.pk}/change/").status_code == 200
