@@ -11,27 +11,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("games", "learning", "menace_site")
 KIND_TYPES = {
-    *("BoxRule", "QRule", "ValueRule", "Rule"),
-    *("Memory", "OpenMemory", "QMemory", "ValueMemory", "AnyMemory"),
-    *("BoxMachine", "QLearner", "ValueLearner", "FrozenValues", "FrozenBoxes", "ValuePlayer"),
+    *("BoxRule", "QRule", "ValueRule", "TableRule", "Rule"),
+    *("Memory", "OpenMemory", "QMemory", "ValueMemory", "TableMemory", "AnyMemory"),
+    *("BoxMachine", "QLearner", "ValueLearner", "TableLearner"),
+    *("FrozenValues", "FrozenBoxes", "FrozenTable", "ValuePlayer"),
     *("MachineData", "ValuesData", "WeightsData", "Document"),
-    *("Kind", "BoxKind", "ValueKind", "WeightsKind", "Entries"),
+    *("Kind", "BoxKind", "ValueKind", "WeightsKind", "TableKind", "Entries"),
 }
 """Whoever asks whether something is one of these asks which kind of machine it has."""
 KIND_CLASSES = {
-    *("BoxRule", "QRule", "ValueRule"),
-    *("Memory", "OpenMemory", "QMemory", "ValueMemory"),
-    *("BoxMachine", "QLearner", "ValueLearner", "FrozenValues", "FrozenBoxes", "ValuePlayer"),
+    *("BoxRule", "QRule", "ValueRule", "TableRule"),
+    *("Memory", "OpenMemory", "QMemory", "ValueMemory", "TableMemory"),
+    *("BoxMachine", "QLearner", "ValueLearner", "TableLearner"),
+    *("FrozenValues", "FrozenBoxes", "FrozenTable", "ValuePlayer"),
     *("MachineData", "ValuesData", "WeightsData"),
-    *("BoxKind", "ValueKind", "WeightsKind", "Entries"),
-    *("PRESETS", "Q_PRESETS", "VALUE_PRESETS", "DEFAULT_PRESETS"),
+    *("BoxKind", "ValueKind", "WeightsKind", "TableKind", "Entries"),
+    *("PRESETS", "Q_PRESETS", "VALUE_PRESETS", "TABLE_PRESETS", "DEFAULT_PRESETS"),
 }
 """What belongs to one kind: who imports it means that kind and no other."""
 KIND_MODULES = re.compile(
-    r"learning\.(?:kinds\.(?:boxes|values|weights|entries)|storage\.(?:boxes|values|weights)|selectors\.(?:boxes|values))(?:\.|$)"
+    r"learning\.(?:kinds\.(?:boxes|values|weights|tables|entries)|storage\.(?:boxes|values|weights)|selectors\.(?:boxes|values))(?:\.|$)"
 )
 """The modules of one kind, the same."""
-KIND_SLUGS = {"boxes", "q-learning", "value-learner"}
+KIND_SLUGS = {"boxes", "q-learning", "value-learner", "table-learner"}
 KINDS_OWN = (
     "learning/kinds/",
     "learning/core/machines/",
@@ -60,11 +62,12 @@ IMPORTS_WITH_REASON = {
     "learning/management/commands/import_machine.py": "the same",
     "learning/management/commands/replay.py": "the same: recorded games teach boxes",
     "learning/management/commands/audit.py": "whether each kind's rows are whole, row by row",
-    "learning/management/commands/warm_kernels.py": "compiled loops are those of boxes and of learnt values",
+    "learning/management/commands/warm_kernels.py": "compiled loops are those of one kind each",
 }
 """Modules that say boxes, or values, because they are about those, and why. What is about any machine has no place."""
 IN_PAGES = re.compile(
-    r"keeps_values|typeof [\w.]+\.epsilon|\bkind\w* *[!=]==? *[\"'](?:boxes|q-learning|value-learner)[\"']"
+    r"keeps_values|typeof [\w.]+\.epsilon"
+    r"|\bkind\w* *[!=]==? *[\"'](?:boxes|q-learning|value-learner|table-learner)[\"']"
 )
 """The same question in a template or a script."""
 

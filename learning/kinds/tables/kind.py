@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -97,8 +98,8 @@ class TableKind(Entries):
     def rule_sentences(self, rule: TableRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def page(self, machine: Machine) -> Page:
-        plain, by_seat = super().page(machine), self._by_seat(machine)
+    def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
+        plain, by_seat = super().page(machine, asked), self._by_seat(machine)
         layout = machine.game_rules.look.layout
         seats = [
             {

@@ -9,12 +9,14 @@ from games.rules.registry import GAMES
 from learning.core.engines.base import Learnt
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.rule import BoxRule
+from learning.core.machines.table_rule import TableRule
 from learning.core.machines.value_learner import weights_none
 from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import contest
 from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent, visit_probability, worst_case
+from learning.core.training.table_memory import TableMemory
 from learning.core.training.tables import boxes_compile
 from learning.core.training.value_memory import ValueMemory, value_meeting
 from learning.selectors.advice import warm_up
@@ -32,6 +34,8 @@ class Command(BaseCommand):
         rng = RandomSource(1)
         first.train(OPPONENTS["random"], 1, rng)
         first.train_against(second, 1, rng, opponent_learns=True)
+        table = TableMemory.fresh(game, TableRule())
+        table.train(OPPONENTS["random"], 1, rng)
         contest(game, first, second, 1, rng)
         against_opponent(first, OPPONENTS["random"])
         worst_case(first)

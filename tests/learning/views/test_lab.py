@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
-from learning.core.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS, VALUE_PRESETS
+from learning.core.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.registry import RULES
 from learning.core.machines.rule import BoxRule, Rule, WhenEmpty
@@ -177,13 +177,14 @@ class TestMake:
 
     def test_presets_are_told_apart_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
-        boxes, values, weights = page.context["form"].kinds()
+        boxes, values, weights, tables = page.context["form"].kinds()
         assert (boxes["games"], values["games"]) == (["Noughts and crosses", "Hexapawn"], ["Romgon"])
-        assert weights["games"] == ["Romgon"]
+        assert (weights["games"], tables["games"]) == (["Romgon"], ["Noughts and crosses", "Hexapawn"])
         assert {preset.slug for preset in boxes["presets"]} == set(PRESETS)
         assert {preset.slug for preset in values["presets"]} == set(Q_PRESETS)
         assert {preset.slug for preset in weights["presets"]} == set(VALUE_PRESETS)
-        for group in (boxes, values, weights):
+        assert {preset.slug for preset in tables["presets"]} == set(TABLE_PRESETS)
+        for group in (boxes, values, weights, tables):
             assert f'data-kind="{group["kind"]}"' in page.content.decode()
         assert page.context["kinds"] == {
             game.slug: "boxes" if game.takes_boxes else "q-learning" for game in GAMES.values()
