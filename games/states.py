@@ -205,6 +205,77 @@ class ValuesInsight(TypedDict):
     changes: list[ValueChangeState]
 
 
+class PartState(TypedDict):
+    """What one thing on the board adds to a sum: ``value`` is ``weight`` times ``amount``."""
+
+    name: str
+    value: float
+    weight: float
+    amount: float
+
+
+class PartGroupState(TypedDict):
+    """Parts that speak of one thing, and what they come to."""
+
+    name: str
+    value: float
+    parts: list[PartState]
+
+
+class PartsState(TypedDict):
+    """A board after a move, for whoever made it: its sum, the value from -1 to 1 that it is squashed to, its parts."""
+
+    sum: float
+    value: float
+    groups: list[PartGroupState]
+
+
+class MoveWorth(TypedDict):
+    """A move: what the board after it is worth, and what the search found; from -1 to 1."""
+
+    move: str
+    name: str
+    path: list[str]
+    board: float
+    found: float | None
+    chosen: bool
+
+
+class PartsThought(PartsState):
+    """A move of a machine that learns a value of boards, in words, and how it compared with others."""
+
+    words: str
+    ply: int
+    role: str
+    depth: int
+    n_moves: int
+    moves: list[MoveWorth]
+
+
+class WeightChangeState(TypedDict):
+    """A weight that a match has changed."""
+
+    name: str
+    before: float
+    after: float
+
+
+class WeightsLearnt(TypedDict):
+    """What a match changed in a machine: how many weights, those that changed most, and where all are to be seen."""
+
+    role: str
+    url: str
+    n_changed: int
+    weights: list[WeightChangeState]
+
+
+class PartsInsight(TypedDict):
+    """What machines that learn a value of boards thought of their last moves, and what a match changed most."""
+
+    thoughts: list[PartsThought]
+    changes: list[WeightsLearnt]
+
+
 class BoxesInsight(TypedDict):
     """What the machines in a match drew and learnt."""
 
@@ -220,9 +291,10 @@ class BoxesInsight(TypedDict):
 
 
 class Insight(BoxesInsight, total=False):
-    """The same of every kind of machine; the values of those that keep any."""
+    """The same of every kind of machine; the values of those that keep any, the parts of those that add some up."""
 
     values: ValuesInsight
+    parts: PartsInsight
 
 
 class SeatState(TypedDict):

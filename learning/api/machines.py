@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.generics import GenericAPIView, ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,6 +28,7 @@ from learning.serializers.machines import (
     MachineCreateSerializer,
     MachineSerializer,
     MachineUpdateSerializer,
+    PositionPartsSerializer,
     PositionValuesSerializer,
     StrengthSerializer,
 )
@@ -122,9 +123,17 @@ class MachineStrengthView(APIView):
 
 
 class ValuesView(APIView):
-    """What a machine that keeps values makes of a position."""
+    """What a machine without boxes makes of a position."""
 
-    @extend_schema(responses={200: PositionValuesSerializer})
+    @extend_schema(
+        responses={
+            200: PolymorphicProxySerializer(
+                component_name="PositionView",
+                serializers=[PositionValuesSerializer, PositionPartsSerializer],
+                resource_type_field_name=None,
+            )
+        }
+    )
     def get(self, request: Request, ref: str, position: str) -> Response:
         """Every action with its value, whoever is to move, the best first."""
         machine = machine_for(request.user, ref)

@@ -3,7 +3,7 @@
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
-from learning.models.live import Decision, Draw, MachineSeat
+from learning.models.live import Decision, Draw, MachineSeat, Thought
 from learning.models.machines import (
     MACHINE_SIDES,
     SIDES,
@@ -45,6 +45,7 @@ __all__ = [
     "SameLength",
     "Schedule",
     "Snapshot",
+    "Thought",
     "Tournament",
     "TournamentEntry",
     "TournamentFormat",

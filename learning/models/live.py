@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from games.models import Seat
-from learning.models.machines import Machine
+from learning.models.machines import Machine, SameLength
 
 
 class MachineSeat(models.Model):
@@ -37,6 +37,32 @@ class Draw(models.Model):
 
     def __str__(self) -> str:
         return f"{self.position}: slot {self.slot}"
+
+
+class Thought(models.Model):
+    """A move of a machine that learns a value, in a live match: what its search said of every legal move then.
+
+    Scores are those of ``learning.core.engines.base.Look``. What the machine knew then its ledger tells.
+    """
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="thoughts")
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="thoughts", db_index=False)
+    ply = models.PositiveSmallIntegerField()
+    n_lessons = models.PositiveBigIntegerField(help_text="It knew what it knew after so many.")
+    chosen = models.PositiveSmallIntegerField(help_text="The move played: its place among the legal ones, 0 first.")
+    near = ArrayField(models.FloatField(), help_text="Of every legal move, in canonical order: the board after it.")
+    deep = ArrayField(
+        models.FloatField(null=True), help_text="The same at full depth, as far as the search had to know it."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="thought_once", fields=["seat", "ply"]),
+            models.CheckConstraint(name="thought_aligned", condition=SameLength("near", "deep")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.machine} at ply {self.ply}"
 
 
 class Decision(models.Model):

@@ -18,6 +18,7 @@ from games.states import (
     LessonDeed,
     LessonState,
     MachineBrief,
+    PartsInsight,
     Placement,
     SlotOpened,
     ValuesInsight,
@@ -99,7 +100,10 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
             plies=own(insight["values"]["plies"]),
             changes=own(insight["values"]["changes"]),
         )
-    decided = [line["role"] for line in draws or (values["plies"] if values else [])]
+    parts = None
+    if "parts" in insight:
+        parts = PartsInsight(thoughts=own(insight["parts"]["thoughts"]), changes=own(insight["parts"]["changes"]))
+    decided = [line["role"] for line in draws or (values["plies"] if values else parts["thoughts"] if parts else [])]
     if not decided and not lessons:
         return None
     role = decided[-1] if decided else lessons[0]["role"]
@@ -118,6 +122,8 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
     }
     if values is not None:
         told["values"] = values
+    if parts is not None:
+        told["parts"] = parts
     return told
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.plumbing import resolve_type_hint
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -11,6 +12,7 @@ from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.serializers import parse_side
+from games.states import PartsState
 from learning.access import is_seen
 from learning.core.machines.presets import ALL_PRESETS, preset_named
 from learning.kinds.base import Kind
@@ -263,6 +265,35 @@ class PositionValuesSerializer(serializers.Serializer[Any]):
     epsilon = serializers.FloatField()
     has_outlook = serializers.BooleanField(help_text="Whether more than its values decides what it plays.")
     moves = ValueMoveSerializer(many=True)
+
+
+@extend_schema_field(resolve_type_hint(PartsState))  # type: ignore[no-untyped-call]
+class PartsField(serializers.JSONField):
+    """A board as a sum of named parts."""
+
+
+class MovePartsSerializer(serializers.Serializer[Any]):
+    """A legal action of a position, to a machine that learns a value of boards; from -1 to 1."""
+
+    move = serializers.CharField()
+    name = serializers.CharField()
+    board = serializers.FloatField(help_text="The value of the board after it.")
+    found = serializers.FloatField(help_text="What its search finds; the greatest is played.")
+    best = serializers.BooleanField()
+    next = serializers.CharField(help_text="The position after it.")
+
+
+class PositionPartsSerializer(serializers.Serializer[Any]):
+    """What a machine that learns a value of boards makes of a position."""
+
+    position = serializers.CharField()
+    role = serializers.CharField(help_text="Who is to move.")
+    moved = serializers.CharField(help_text="Who has just moved.")
+    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
+    depth = serializers.IntegerField(help_text="How many moves it looks ahead.")
+    here = PartsField(allow_null=True, help_text="The board for who has just moved; null before the first move.")
+    choice = PartsField(allow_null=True, help_text="The board after its choice, for who is to move.")
+    moves = MovePartsSerializer(many=True)
 
 
 class ChancesSerializer(serializers.Serializer[Any]):

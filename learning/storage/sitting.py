@@ -38,6 +38,8 @@ class Occupant:
     machine: Machine | None
     draws: list[Draw]
     """What it has drawn in the match, in order of play."""
+    thought: Any = None
+    """What its kind remembers of its last move here, where that has just been made."""
     learnt: Sequence[TouchedBox] | None = None
     """What the match has just changed in its boxes, in order of play; ``None``: the ledger knows."""
 

@@ -39,6 +39,7 @@ def weights_forget(machine: Machine) -> None:
     """Delete all that a machine knows and ever knew."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM learning_snapshot WHERE machine_id = %s", [machine.pk])
+        cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
         cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
 
 
@@ -50,6 +51,13 @@ def weights_memory(machine: Machine) -> ValueMemory:
 def weights_learner(machine: Machine) -> ValueLearner:
     """The same as it plays, frozen."""
     return _learner(machine.game_rules, machine.rule, _last(machine), learns=False)
+
+
+def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
+    """The same, and after how many of its lessons."""
+    row = machine.weights.select_related("lesson").order_by("-pk").first()
+    learner = _learner(machine.game_rules, machine.rule, row, learns=False)
+    return learner, 0 if row is None or row.lesson is None else row.lesson.number
 
 
 def weights_learner_at(machine_id: int, n_lessons: int, game: Game[Any, Any], rule: ValueRule) -> ValueLearner:
@@ -72,10 +80,10 @@ def weights_store(machine: Machine, memory: ValueMemory, lesson_id: int) -> None
     )
 
 
-def weights_change(row: Weights) -> core.Weights:
-    """What a lesson did to the weights that a machine learns with: ``row`` is what it knew after it."""
+def weights_around(row: Weights) -> tuple[core.Weights, core.Weights]:
+    """The weights that a machine learns with, before and after a lesson: ``row`` is what it knew after it."""
     before = Weights.objects.filter(machine=row.machine_id, pk__lt=row.pk).latest("pk")
-    return floats(row.weights) - floats(before.weights)
+    return floats(before.weights), floats(row.weights)
 
 
 def floats(octets: Any) -> core.Weights:

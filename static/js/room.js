@@ -18,6 +18,7 @@ import { MatchMoves } from "./match_moves.js";
 import { MatchStore } from "./match_store.js";
 import { drawWords, lessonWords, nameOf, noticeWords, seatOf, statusWords } from "./match_words.js";
 import { Offers } from "./offers.js";
+import { showParts } from "./parts.js";
 import { Replay } from "./replay.js";
 import { showSeats } from "./seats.js";
 import { Socket } from "./socket.js";
@@ -287,7 +288,8 @@ function showAsides(now) {
   byId("no-box-words").hidden = isHidden;
   byId("hidden-words").hidden = !isHidden;
   showValues(now, byId("values"));
-  if (replay.board) byId("values").hidden = true;
+  showParts(now, byId("parts"));
+  if (replay.board) for (const id of ["values", "parts"]) byId(id).hidden = true;
   engine.show(now);
   byId("engine").hidden = !game.has_engine || Boolean(replay.board);
 }

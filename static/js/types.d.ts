@@ -272,3 +272,10 @@ interface MoveBead {
   probability?: number;
   kind?: string;
 }
+
+/** A board as a sum of named parts, for whoever has just moved. */
+interface PartsShown {
+  sum: number;
+  value: number;
+  groups: { name: string; value: number; parts: { name: string; value: number; weight: number; amount: number }[] }[];
+}

@@ -25,6 +25,9 @@ from learning.core.kernels.exact_floats import MOST, TICKETS, fading, grained, s
 from learning.core.machines.box_machine import Result
 from learning.core.machines.value_rule import ValueRule
 
+WHOLE_DEPTH = 2
+"""So far ahead it costs less than half a millisecond to search every move to the end, and not the best alone."""
+
 Weights = NDArray[np.float64]
 """``(n_features,)``, each as ``exact_floats.grained`` keeps it."""
 
@@ -41,6 +44,16 @@ class Turn:
     worth: float
     """From -1 to 1, for the side to move; of a move at random before any search, 0."""
     followed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A move of the machine, and what its search said of every legal one: scores as in :class:`Look`."""
+
+    chosen: int
+    near: tuple[float, ...]
+    deep: tuple[float | None, ...]
+    """``None``: the search did not have to know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +166,17 @@ class ValueLearner:
         """What it plays: what it thinks best, the first of equals."""
         found = self.look(position)
         return found.moves[found.best]
+
+    def think(self, position: Any, move: Any = None, *, whole: bool = False) -> tuple[Any, Thought]:
+        """What it plays, and what it thinks of it and of the others; with ``move``, that one and what it thinks of it.
+
+        All moves are searched to the end if that is done in half a millisecond, if ``whole``, and with a ``move``.
+        """
+        whole = whole or move is not None or self.rule.play_depth <= WHOLE_DEPTH
+        found = self.look(position, whole=whole)
+        chosen = found.best if move is None else found.moves.index(move)
+        deep = (score if whole or index == chosen else None for index, score in enumerate(found.deep))
+        return found.moves[chosen], Thought(chosen, found.near, tuple(deep))
 
     def try_move(self, position: Any, rng: Random) -> tuple[Turn, Any]:
         """What it plays while it learns. Takes one random word, two unless it plays what the search found best."""

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from games.models import Match, Seat
-from games.players import Choice, Memo
+from games.players import Choice, Insert, Memo
 from games.rules.base import Game, Side
 from games.states import Insight
 from learning.core.engines.registry import engine_of
@@ -26,7 +26,7 @@ from learning.core.training.sampled import Sampled, sample
 from learning.core.training.value_memory import ValueMemory, ValuePlayer, value_meeting
 from learning.exceptions import EntryGoneError, RuleRefusedError
 from learning.kinds.base import Ended, Kind, Page
-from learning.kinds.weights import files, live, page
+from learning.kinds.weights import files, live, page, told
 from learning.kinds.weights.words import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
@@ -45,6 +45,9 @@ class WeightsKind(Kind):
     words = WORDS
     groups = GROUPS
     noun = "weights"
+    tells = "parts"
+    why = "values"
+    position_template = "learning/weights_why.html"
     either_side = True
     against = ("random", "medium")
     n_sample = 100
@@ -121,13 +124,14 @@ class WeightsKind(Kind):
         return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
 
     def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
-        return Choice(storage.weights_learner(machine).choose(position))
+        return live.choose(machine, position)
 
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> None:
-        return None
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> live.Remembered:
+        return live.follow(machine, position, move)
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
-        """Nothing: all that it learns from are the moves of the match, which are stored."""
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert:
+        """For who looks on: all that it learns from are the moves of the match."""
+        return live.remember(seat, machine, memos)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         for one in ended:
@@ -151,6 +155,9 @@ class WeightsKind(Kind):
         own, problem = page.context(machine, asked)
         context = super().page(machine, asked).context | own
         return Page("learning/machine_weights.html", context, status=404 if problem else 200)
+
+    def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
+        return told.position_view(storage.weights_learner(machine), text)
 
     def admin_list(self, machine: Machine) -> tuple[str, str]:
         return "weights", f"machine__id__exact={machine.pk}"

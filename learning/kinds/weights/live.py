@@ -1,25 +1,32 @@
-"""A machine that learns a value of positions in a live match: what it learns from, and what it has learnt."""
+"""A machine that learns a value in a live match: what it thinks of its moves, learns from, and has learnt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from games.models import Match, Seat
+from games.players import Choice, Insert
 from games.rules.base import Side
 from games.selectors import plies_read
-from games.states import Insight, LessonState
+from games.states import Insight, LessonState, PartsThought, WeightsLearnt
 from learning.core.kernels.exact_floats import worth
 from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Candidate, Chosen
+from learning.core.machines.value_learner import Thought as Scores
 from learning.core.machines.value_learner import ValueLearner, valuer_of
-from learning.models import Machine, Weights
+from learning.core.machines.value_rule import ValueRule
+from learning.kinds.weights import told
+from learning.models import Machine, Thought, Weights
 from learning.selectors.machines import machine_brief, machine_in
 from learning.selectors.matches import lesson_told
-from learning.storage.weights import weights_change
+from learning.storage.weights import weights_around, weights_learner_at, weights_played
+
+MOST = 12
+"""So many weights that a match has changed are told, those that it changed most."""
 
 
 def match_moves(match: Match) -> list[tuple[Any, Any]]:
@@ -31,6 +38,43 @@ def match_moves(match: Match) -> list[tuple[Any, Any]]:
         moves.append((position, move))
         position = game.apply(position, move)
     return moves
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is remembered of a move: the machine as it was, after how many lessons, and what its search said."""
+
+    machine: ValueLearner
+    n_lessons: int
+    scores: Scores
+
+
+def choose(machine: Machine, position: Any) -> Choice:
+    """What it plays."""
+    learner, n_lessons = weights_played(machine)
+    move, scores = learner.think(position)
+    return Choice(move, memo=Remembered(learner, n_lessons, scores))
+
+
+def follow(machine: Machine, position: Any, move: Any) -> Remembered:
+    """What it thinks of a move that a person makes for it."""
+    learner, n_lessons = weights_played(machine)
+    return Remembered(learner, n_lessons, learner.think(position, move)[1])
+
+
+_THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "near", "deep")
+
+
+def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Insert:
+    """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
+    seat.occupant.thought = memos[-1]
+    rows = [
+        [machine.pk, seat.pk, ply, one.n_lessons, one.scores.chosen, list(one.scores.near), list(one.scores.deep)]
+        for ply, one in memos
+    ]
+    places = ", ".join(["(%s, %s, %s, %s, %s, %s::float8[], %s::float8[])"] * len(rows))
+    statement = f"INSERT INTO learning_thought ({', '.join(_THOUGHT)}) VALUES {places}"  # noqa: S608 - our columns
+    return Insert(statement, [value for row in rows for value in row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,43 +96,100 @@ class Thinker:
 
 
 def insight(match: Match, seats: Sequence[Seat]) -> Insight | None:
-    """What the machines in these seats have learnt from a match that is over (docs/protocol.md)."""
+    """What the machines in these seats thought of their last moves and, of a match that is over, what they learnt."""
     sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
-    if not match.is_over or not sitting:
+    thoughts = _thoughts(match, sitting)
+    if not sitting or not (thoughts or match.is_over):
         return None
     roles = match.room.game_rules.look.layout.roles
-    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=match)}
-    lessons: list[LessonState] = []
-    for seat, machine in sitting:
-        row = taught.get(machine.pk)
-        result = Result.of(match.outcome, Side(seat.side)).name.lower()
-        told = lesson_told(machine.name, result, _deed(machine, row), changed=row is not None)
-        lessons.append({"role": roles[seat.side], "machine": machine_brief(machine), **told})
-    first = lessons[0]
+    lessons, changes = _learnt(match, sitting) if match.is_over else ([], [])
+    role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
+    machine = next(machine for seat, machine in sitting if roles[seat.side] == role)
+    lesson = next((one for one in lessons if one["role"] == role), None)
     return {
-        "role": first["role"],
-        "machine": first["machine"],
+        "role": role,
+        "machine": machine_brief(machine),
         "box": None,
         "beads_before": None,
         "slot": None,
         "draws": [],
-        "lesson": {"result": first["result"], "sentence": first["sentence"]},
+        "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
         "lessons": lessons,
         "changes": [],
+        "parts": {"thoughts": thoughts, "changes": changes},
     }
 
 
-def _deed(machine: Machine, row: Weights | None) -> str:
-    """What a match did to a machine's weights, in words; ``row`` is what it knew after it, if it has learnt."""
+def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[PartsThought]:
+    """What each thought of its last move, in order of side; where it has just moved nobody has to be asked."""
+    asked = [seat for seat, _ in sitting if seat.occupant.thought is None]
+    stored = dict[int, Thought]()
+    if asked and match.n_plies:
+        rows = Thought.objects.filter(seat__in=asked, ply__lt=match.n_plies).order_by("seat", "-ply").distinct("seat")
+        stored = {row.seat_id: row for row in rows}
+    found = list[PartsThought]()
+    for seat, machine in sitting:
+        last = seat.occupant.thought or _recalled(match, machine, stored.get(seat.pk))
+        if last is not None:
+            ply, one = last
+            found.append(told.thought(match, seat, ply, one.machine, one.scores))
+    return found
+
+
+def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
+    """A move as it is stored, with its ply; nothing where none is, or the machine has been deleted meanwhile."""
     if row is None:
+        return None
+    try:
+        rule = cast("ValueRule", machine.rule)
+        learner = weights_learner_at(machine.pk, row.n_lessons, match.room.game_rules, rule)
+    except Weights.DoesNotExist:
+        return None
+    return row.ply, Remembered(learner, row.n_lessons, Scores(row.chosen, tuple(row.near), tuple(row.deep)))
+
+
+def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list[LessonState], list[WeightsLearnt]]:
+    """What a match was for each machine, in order of side, and what it changed."""
+    roles = match.room.game_rules.look.layout.roles
+    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=match).select_related("lesson")}
+    lessons, changes = list[LessonState](), list[WeightsLearnt]()
+    for seat, machine in sitting:
+        row, role = taught.get(machine.pk), roles[seat.side]
+        learnt = None if row is None else _changed(machine, role, row)
+        result = Result.of(match.outcome, Side(seat.side)).name.lower()
+        said = lesson_told(machine.name, result, _deed(learnt), changed=learnt is not None)
+        lessons.append({"role": role, "machine": machine_brief(machine), **said})
+        changes += [] if learnt is None else [learnt]
+    return lessons, changes
+
+
+def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
+    """What a lesson changed; ``row`` is what the machine knew after it."""
+    before, after = weights_around(row)
+    change, name_of = np.abs(after - before), valuer_of(machine.game_rules).told
+    most = [int(index) for index in np.argsort(-change, kind="stable")[:MOST] if change[index]]
+    assert row.lesson is not None, "it has taught"
+    return {
+        "role": role,
+        "url": f"{machine.get_absolute_url()}?lesson={row.lesson.number}#weights",
+        "n_changed": int(np.count_nonzero(change)),
+        "weights": [
+            {"name": name_of(index), "before": float(before[index]), "after": float(after[index])} for index in most
+        ],
+    }
+
+
+def _deed(learnt: WeightsLearnt | None) -> str:
+    """What a match did to a machine's weights, in words."""
+    if learnt is None:
         return "It is frozen, so its weights stay as they are."
-    change = weights_change(row)
-    most = int(np.argmax(np.abs(change)))
-    if not change[most]:
+    if not learnt["weights"]:
         return "Its weights stay as they are."
-    sign, mark = ("more", "+") if change[most] > 0 else ("less", "−")
-    about = valuer_of(machine.game_rules).told(most)
+    most = learnt["weights"][0]
+    change = most["after"] - most["before"]
+    sign, mark = ("more", "+") if change > 0 else ("less", "−")
+    n = learnt["n_changed"]
     return (
-        f"Of its {len(change)} weights {np.count_nonzero(change)} change. Most of all, this counts {sign} than before: "
-        f"{about} ({mark}{abs(change[most]):.3f})."
+        f"{n} of its weights {'changes' if n == 1 else 'change'}. Most of all, this counts {sign} than before: "
+        f"{most['name']} ({mark}{abs(change):.3f})."
     )

@@ -11,7 +11,7 @@ from learning.core.engines.base import WeightSheet, WeightTable
 from learning.core.machines.value_learner import Weights as Numbers
 from learning.core.machines.value_learner import valuer_of
 from learning.models import LessonKind, Machine, Snapshot, Weights
-from learning.storage.weights import floats, weights_change, weights_learner
+from learning.storage.weights import floats, weights_around, weights_learner
 
 MOST = 12
 """So many weights are named first, those that count most."""
@@ -83,7 +83,8 @@ def _change(machine: Machine, number: str) -> Shown | None:
     lesson = row.lesson
     n_games = lesson.n_wins + lesson.n_draws + lesson.n_losses
     what = "a match" if lesson.kind == LessonKind.MATCH else f"{_games(n_games)} of training"
-    return Shown(weights_change(row), f"what lesson {lesson.number:,}, {what}, has changed", lesson=lesson.number)
+    before, after = weights_around(row)
+    return Shown(after - before, f"what lesson {lesson.number:,}, {what}, has changed", lesson=lesson.number)
 
 
 def _number(text: str) -> int:

@@ -1,8 +1,11 @@
 """Machines that learn a value of positions go through all that the site does with machines."""
 
 import json
+from dataclasses import replace
 from html import unescape
-from typing import Any
+from random import Random
+from typing import Any, cast
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -11,14 +14,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from games import services
+from games.players import GUEST, Viewer
 from games.rules.base import Side
 from games.rules.registry import game_get
 from games.rules.romgon.rules import Romgon
-from games.selectors import room_get, room_view
+from games.selectors import room_get, room_state, room_view
+from games.states import PartsInsight
 from learning.api.ai_schema import START_BOARD
+from learning.core.kernels.exact_floats import squash
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import VALUE_PRESETS
-from learning.core.machines.value_learner import valuer_of, weights_none
+from learning.core.machines.value_learner import WHOLE_DEPTH, valuer_of, weights_none
 from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.value_memory import ValueMemory
@@ -26,7 +32,17 @@ from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefuse
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.weights.kind import WeightsKind
 from learning.kinds.weights.live import match_moves
-from learning.models import JobStatus, Lesson, LessonKind, Machine, Snapshot, TournamentEntry, TrainingRun, Weights
+from learning.models import (
+    JobStatus,
+    Lesson,
+    LessonKind,
+    Machine,
+    Snapshot,
+    Thought,
+    TournamentEntry,
+    TrainingRun,
+    Weights,
+)
 from learning.selectors.runs import run_curve
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
@@ -84,6 +100,12 @@ def fresh(rule: ValueRule = QUICK) -> ValueMemory:
 
 def romgon_room(opponent: str, who: services.Person | None = None, **options: Any) -> services.Seated:
     return services.room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
+
+
+def parts_of(state: Any) -> PartsInsight:
+    learning = state["learning"]
+    assert learning is not None
+    return cast("PartsInsight", learning["parts"])
 
 
 def played(seated: services.Seated, who: services.Person, n_moves: int) -> None:
@@ -240,7 +262,7 @@ class TestPlayed:
         assert learning is not None
         (told_lesson,) = learning["lessons"]
         assert (told_lesson["role"], told_lesson["result"]) == (GAME.look.layout.roles[side.other], "win")
-        assert f"{np.count_nonzero(change)} change" in told_lesson["deed"]
+        assert f"{np.count_nonzero(change)} of its weights change" in told_lesson["deed"]
         assert told(int(np.argmax(np.abs(change)))) in told_lesson["deed"]
 
     def test_a_frozen_one_plays_and_stays_as_it_is(self) -> None:
@@ -272,11 +294,83 @@ class TestPlayed:
     def test_its_seat_can_be_taken_over(self) -> None:
         owner = user()
         machine = learner(owner=owner)
-        seated = romgon_room("easy", person(owner), takes_over=str(machine.pk))
+        seated = romgon_room("easy", person(owner), takes_over=str(machine.pk), side=Side.SECOND)
         played(seated, person(owner), 4)
         services.match_resign(code=seated.room.code, person=person(owner))
         machine.refresh_from_db()
         assert (machine.n_losses, known(machine)[2]) == (1, 1)
+        (thought,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
+        (chosen,) = (one for one in thought["moves"] if one["chosen"])
+        assert thought["words"].startswith(f"owner played {chosen['name']} for it, out of ")
+        assert chosen["move"] == seated.room.matches.get().plies.filter(side=Side.SECOND).last().move
+
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    def test_what_it_saw_is_told_and_stays_what_it_was(self, depth: int) -> None:
+        machine = alone(learner(replace(QUICK, features="full-1", play_depth=depth)))
+        seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
+        code, then = seated.room.code, weights_memory(machine).machine
+        assert room_view(room_get(code))["learning"] is None
+        state = services.match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
+        (thought,) = parts_of(state)["thoughts"]
+        _, (position, move) = match_moves(seated.room.matches.get())
+        after = GAME.apply(position, move)
+        assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
+        assert thought["sum"] == sum(group["value"] for group in thought["groups"])
+        assert thought["value"] == squash(thought["sum"])
+        assert [group["value"] for group in thought["groups"]] == [one.value for one in then.parts(after)]
+        whole = then.look(position, whole=True)
+        assert thought["sum"] == whole.near[whole.best]
+        assert thought["n_moves"] == len(whole.moves)
+        (played,) = (one for one in thought["moves"] if one["chosen"])
+        assert (played["move"], played["found"]) == (GAME.format_move(move), squash(whole.score))
+        found = [one["found"] for one in thought["moves"]]
+        if depth <= WHOLE_DEPTH:
+            assert found == sorted(map(squash, whole.deep), reverse=True)[: len(found)]
+        else:
+            assert found.count(None) == len(found) - 1
+        # What it learns elsewhere meanwhile changes nothing of what it saw, and what is read is what was told.
+        alone(machine, 5)
+        assert parts_of(room_view(room_get(code))) == parts_of(state)
+        services.match_resign(code=code, person=guest())
+        over = parts_of(room_view(room_get(code)))
+        assert over["thoughts"] == [thought]
+        match_row, row_before = machine.weights.order_by("-pk")[:2]
+        changes = floats(match_row.weights) - floats(row_before.weights)
+        (learnt,) = over["changes"]
+        assert (learnt["role"], learnt["n_changed"]) == ("White", np.count_nonzero(changes))
+        assert learnt["url"] == f"{machine.get_absolute_url()}?lesson={match_row.lesson.number}#weights"
+        order = np.argsort(-np.abs(changes), kind="stable")[: len(learnt["weights"])]
+        assert [one["after"] - one["before"] for one in learnt["weights"]] == changes[order].tolist()
+        assert [one["name"] for one in learnt["weights"]] == [told(int(at)) for at in order]
+
+    def test_what_it_saw_is_told_in_a_fixed_number_of_queries_and_forgotten_with_it(self) -> None:
+        owner = user()
+        machine = alone(learner(owner=owner))
+        seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
+        counts = []
+        for _ in range(3):
+            played(seated, guest(), 1)
+            with CaptureQueriesContext(connection) as queries:
+                assert parts_of(room_view(room_get(seated.room.code)))["thoughts"]
+            counts.append(len(queries))
+        assert len(set(counts)) == 1
+        assert Thought.objects.count() == 3
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Thought.objects.update(deep=[])
+        machine_reset(user=owner, machine_id=machine.pk)
+        assert not Thought.objects.exists()
+        assert room_view(room_get(seated.room.code))["learning"] is None
+        played(seated, guest(), 1)
+        assert parts_of(room_view(room_get(seated.room.code)))["thoughts"][0]["sum"] == 0
+
+    def test_what_a_machine_saw_that_is_not_public_is_its_owners_alone(self) -> None:
+        owner = user()
+        machine, other = learner(owner=owner, is_public=False), learner()
+        seated = services.room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
+        services.match_step(code=seated.room.code, person=person(owner), plies=2)
+        state = room_state(room_get(seated.room.code))
+        for viewer, roles in ((Viewer.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
+            assert [one["role"] for one in parts_of(state.told(viewer))["thoughts"]] == roles
 
     def test_it_is_asked_for_a_move_and_tells_what_each_is_worth(self) -> None:
         machine = alone(learner())
@@ -443,6 +537,37 @@ class TestShown:
             assert page.status_code == 404
             assert f"{asked.partition('=')[0]}: " in page.context["problem"]
             assert page.context["shown"].weights.tolist() == known(machine)[1]
+
+    def test_any_position_is_told_in_parts_and_moves(self, client: Client) -> None:
+        machine = alone(learner(replace(QUICK, features="full-1", play_depth=3)))
+        then, api = weights_memory(machine).machine, api_with(None)
+        start = GAME.initial_position()
+        position = GAME.apply(start, GAME.legal_moves(start)[3])
+        for asked, where in ((start, ""), (position, f"?position={quote(GAME.encode(position))}")):
+            found = api.get(f"/api/machines/{machine.pk}/values/{quote(GAME.encode(asked))}").json()
+            look = then.look(asked, whole=True)
+            assert [one["found"] for one in found["moves"]] == sorted(map(squash, look.deep), reverse=True)
+            (best,) = (one for one in found["moves"] if one["best"])
+            assert (best, best["move"]) == (found["moves"][0], GAME.format_move(look.moves[look.best]))
+            assert (found["choice"]["sum"], best["board"]) == (look.near[look.best], squash(look.near[look.best]))
+            assert best["next"] == GAME.encode(GAME.apply(asked, look.moves[look.best]))
+            page = client.get(f"{machine.get_absolute_url()}/values{where}")
+            assert page_json(page, "parts-choice") == found["choice"]
+            assert page_json(page, "parts-here") == found["here"]
+        assert found["here"]["sum"] == sum(one.value for one in then.parts(position))
+        assert (found["role"], found["moved"]) == ("White", "Black")
+        for wrong in ("x", "w", quote("🙂"), "9" * 800):
+            assert client.get(f"{machine.get_absolute_url()}/values?position={wrong}").status_code == 404
+            assert api.get(f"/api/machines/{machine.pk}/values/{wrong}").status_code == 404
+
+    def test_a_game_that_is_over_is_told_as_it_ended(self) -> None:
+        machine, position = learner(), GAME.initial_position()
+        rng = Random(3)
+        while GAME.outcome(position) is None:
+            position = GAME.apply(position, rng.choice(GAME.legal_moves(position)))
+        view = WeightsKind().position_view(machine, GAME.encode(position))
+        assert view["over"]
+        assert (view["moves"], view["choice"], view["here"]["sum"]) == ([], None, 0)
 
     def test_the_staff_sees_what_taught_it(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))

@@ -1,0 +1,128 @@
+"""What a learnt value says of a board and of a move, in words and numbers for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.models import Match, Seat
+from games.rules.errors import InvalidPositionError
+from games.selectors import plies_read
+from games.states import MoveWorth, PartsState, PartsThought
+from learning.core.kernels.exact_floats import WIN, squash, worth
+from learning.core.machines.value_learner import Thought, ValueLearner
+from learning.exceptions import BoxNotFoundError
+
+SHOWN = 6
+"""So many moves of a thought are told, the best first; what was played always is."""
+
+
+def board(machine: ValueLearner, position: Any) -> PartsState:
+    """A position after a move, for whoever made it, as a sum of named parts."""
+    groups = machine.parts(position)
+    total = sum(group.value for group in groups)
+    return {
+        "sum": total,
+        "value": squash(total),
+        "groups": [
+            {
+                "name": group.name,
+                "value": group.value,
+                "parts": [
+                    {"name": part.name, "value": part.value, "weight": part.weight, "amount": part.amount}
+                    for part in group.parts
+                ],
+            }
+            for group in groups
+        ],
+    }
+
+
+def thought(match: Match, seat: Seat, ply: int, machine: ValueLearner, scores: Thought) -> PartsThought:
+    """What a machine thought of a move that was played at a ply of a match in its seat."""
+    game, plies = match.room.game_rules, plies_read(match)
+    before = game.decode(plies[ply - 1].position) if ply else game.initial_position()
+    moves = worths(machine, before, scores)
+    played = next(one for one in moves if one["chosen"])
+    who = f"{seat.name} played {played['name']} for it" if seat.is_human else f"It played {played['name']}"
+    shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
+    deep = scores.deep[scores.chosen]
+    assert deep is not None, "what was played was searched to the end"
+    return {
+        **board(machine, game.decode(plies[ply].position)),
+        "words": f"{who}, out of {len(moves)} moves. {found_words(deep, machine)}",
+        "ply": ply,
+        "role": game.look.layout.roles[seat.side],
+        "depth": machine.rule.play_depth,
+        "n_moves": len(moves),
+        "moves": shown,
+    }
+
+
+def worths(machine: ValueLearner, position: Any, scores: Thought) -> list[MoveWorth]:
+    """Every legal move with what it is worth, the best first, by what the search found or, that unknown, the board."""
+    game, discount, moves = machine.game, machine.rule.value_discount, machine.game.legal_moves(position)
+    by = scores.near if None in scores.deep else scores.deep
+    return [
+        {
+            "move": game.format_move(moves[index]),
+            "name": game.look.tell_move(position, moves[index]),
+            "path": game.look.path_ids(moves[index]),
+            "board": worth(scores.near[index], discount),
+            "found": None if (deep := scores.deep[index]) is None else worth(deep, discount),
+            "chosen": index == scores.chosen,
+        }
+        for index in sorted(range(len(moves)), key=lambda index: -(by[index] or 0.0))
+    ]
+
+
+def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
+    """What it makes of a position: as it stands, for whoever has moved last, and every move for whoever is next.
+
+    Raises:
+        BoxNotFoundError: the text is no position of the game.
+    """
+    game = machine.game
+    try:
+        position = game.decode(text)
+    except InvalidPositionError as error:
+        raise BoxNotFoundError(str(error)) from None
+    roles, side, outcome = game.look.layout.roles, game.side_to_move(position), game.outcome(position)
+    moves, choice = list[dict[str, Any]](), None
+    if outcome is None:
+        best, scores = machine.think(position, whole=True)
+        choice = board(machine, game.apply(position, best))
+        moves = [
+            {
+                **{field: one[field] for field in ("move", "name", "board", "found")},
+                "best": one["chosen"],
+                "next": game.encode(game.apply(position, game.parse_move(one["move"]))),
+            }
+            for one in worths(machine, position, scores)
+        ]
+    return {
+        "position": text,
+        "role": roles[side],
+        "moved": roles[side.other],
+        "over": None if outcome is None else game.look.reasons[outcome.termination],
+        "depth": machine.rule.play_depth,
+        "here": board(machine, position) if game.ply(position) else None,
+        "choice": choice,
+        "moves": moves,
+    }
+
+
+def found_words(score: float, machine: ValueLearner) -> str:
+    """What the search found, in a sentence."""
+    depth = machine.rule.play_depth
+    if abs(score) < WIN / 2:
+        ahead = "one move" if depth == 1 else f"{depth} moves"
+        return f"Looking {ahead} ahead, it found {signed(worth(score, machine.rule.value_discount))}."
+    n_moves = round(WIN - abs(score))
+    if score < 0:
+        return "It saw nothing but a loss." if n_moves > 1 else "It loses with that."
+    return "It wins with that." if n_moves == 1 else f"It saw a win, {n_moves} moves away."
+
+
+def signed(number: float) -> str:
+    """A number with its sign, to the hundredth."""
+    return f"{'−' if number < 0 else '+'}{abs(number):.2f}"
