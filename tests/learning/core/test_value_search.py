@@ -5,6 +5,8 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
@@ -20,7 +22,8 @@ from learning.core.engines.romgon.valued import score
 from learning.core.engines.romgon.valuer import RomgonValuer
 from learning.core.kernels.exact_floats import FADING_BITS, GRAIN, MOST, WIN, fading, grained, squash, worth
 from learning.core.kernels.jit import kernel
-from tests.learning.core.test_value_features import random_board
+from tests.learning.core.test_value_features import mirrored, random_board
+from tests.rules.romgon_data import half_turned
 from tests.rules.walks import met
 
 COMPILED, READABLE = RomgonValuer(), ReadableValuer()
@@ -88,6 +91,26 @@ def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
         assert plain == pruned
         looked = COMPILED.look(romgon(slug), Position(position.board, position.side), Learnt(weights, depth))
         assert looked.score == plain
+
+
+@both_modes
+@given(st.randoms(use_true_random=False), st.integers(2, 28), st.sampled_from(Side), st.integers(1, 2))
+def test_nothing_is_worth_more_in_the_mirror_or_in_the_other_colour(
+    slug: str, rng: random.Random, n_pieces: int, side: Side, depth: int
+) -> None:
+    game, player = romgon(slug), Learnt(any_weights(3), depth)
+    board = random_board(rng, n_pieces, flips=game.options.flip)
+    assume(board_outcome(board, side, game.options) is None)
+    found = [
+        COMPILED.look(game, position, player, whole=True)
+        for position in (
+            Position(board, side),
+            Position(mirrored(board), side),
+            Position(half_turned(board), side.other),
+        )
+    ]
+    assert found[0].score == found[1].score == found[2].score
+    assert sorted(found[0].near) == sorted(found[1].near) == sorted(found[2].near)
 
 
 @both_modes
