@@ -29,6 +29,7 @@ from learning.core.training.contest import ContestPlayer
 from learning.core.training.memory import TouchedBox
 from learning.exceptions import BoxNotFoundError, MachineWrongSideError, PrintRefusedError, TrainingRefusedError
 from learning.models import LessonKind, Machine, TournamentEntry, Value
+from learning.selectors.experiments import experiments_about
 from learning.selectors.machines import machine_brief
 from learning.selectors.strength import CURVE_AGAINST, Strength
 from learning.storage.lessons import Cause, lessons_open
@@ -355,6 +356,7 @@ class Kind(ABC):
             "machine": facts,
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
             "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
+            "experiments": experiments_about(machine.preset),
         }
         return Page("learning/machine_plain.html", own)
 

@@ -29,6 +29,8 @@ function draw() {
         isBars: chart.is_bars,
         ...(line.low && !chart.is_bars ? { low: line.low, high: line.high } : {}),
       })),
+      null,
+      chart.is_stretched,
     );
     result
       .querySelector(`[data-png="${chart.slug}"]`)

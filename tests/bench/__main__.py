@@ -18,6 +18,7 @@ from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "learning-speed": learning_speed.kernel_and_c,
+    "table-speed": learning_speed.tables_and_c,
     "warm-start": warm_start.second_start,
     "exact-strength": exact_strength.of_a_menace,
     "stored-run": stored.fifty_thousand_games,

@@ -1,4 +1,4 @@
-"""The same learning as a C program: built where there is a compiler, fed the same tables, its beads read back."""
+"""The same learning as C programs: built where there is a compiler, fed the same tables, what they learnt read back."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.rule import WhenEmpty
+from learning.core.opponents.base import UniformOpponent
+from learning.core.training.table_memory import TableMemory, replies_compile, table_words
 from learning.core.training.tables import Course
 
-SOURCE = Path(__file__).with_name("menace.c")
-COMMAND = ("-std=c11", "-O3")
+COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
+"""Without contraction, so that sums and products round as they do in the kernels."""
 
 
 @dataclass(frozen=True)
 class CRun:
-    """What the C program printed: the processor time of the games, and everything it learnt."""
+    """What ``menace.c`` printed: the processor time of the games, and everything it learnt."""
 
     seconds: float
     words: tuple[int, int]
@@ -30,17 +32,29 @@ class CRun:
     totals: NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class CTableRun:
+    """What ``table.c`` printed, the same."""
+
+    seconds: float
+    words: tuple[int, int]
+    tally: list[int]
+    values: NDArray[np.float64]
+    visits: NDArray[np.int64]
+    epsilon: float
+
+
 def compiler() -> str | None:
     """The C compiler of this machine, if it has one."""
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def build(folder: Path) -> Path:
-    """The program, compiled into the folder."""
-    program = folder / "menace"
+def build(folder: Path, name: str) -> Path:
+    """The program of this name, compiled into the folder."""
+    program, source = folder / name, Path(__file__).with_name(f"{name}.c")
     compile_with = compiler()
     assert compile_with is not None, "ask compiler() first"
-    subprocess.run([compile_with, *COMMAND, "-o", program, SOURCE], check=True)
+    subprocess.run([compile_with, *COMMAND, "-o", program, source], check=True)
     return program
 
 
@@ -62,10 +76,46 @@ def write_tables(path: Path, course: Course, rng: RandomSource) -> None:
     path.write_text("\n".join(" ".join(str(int(number)) for number in line) for line in lines))
 
 
+def write_value_tables(path: Path, memory: TableMemory, opponent: UniformOpponent, rng: RandomSource) -> None:
+    """The same for ``table.c``; numbers that are not whole in hexadecimal, so that none is rounded."""
+    graph, rule = memory.table.graph, table_words(memory.rule)
+    reply_indptr, reply_edge = replies_compile(memory.game, opponent)
+    head = (
+        *(len(graph.side), len(graph.successor), len(memory.table.keys), len(reply_edge)),
+        *(rule.off_policy, rule.by_visits),
+    )
+    constants = (
+        *(rule.reach, rule.discount, rule.outlook, rule.step, rule.decay, rule.floor, rule.win, rule.draw, rule.loss),
+        *(memory.rule.start_value, memory.epsilon),
+    )
+    arrays = (graph.indptr, graph.successor, graph.side, memory.table.edge_entry, reply_indptr, reply_edge)
+    lines = [" ".join(str(int(number)) for number in line) for line in (rng.words, head, *arrays)]
+    lines.insert(2, " ".join(float(number).hex() for number in constants))
+    path.write_text("\n".join(lines))
+
+
+def run_table(program: Path, tables: Path, n_games: int) -> CTableRun:
+    """Let ``table.c`` learn from ``n_games`` in a process of its own."""
+    seconds, words, tally, values, visits, epsilon = _printed(program, tables, n_games)
+    first, second = map(int, words.split())
+    return CTableRun(
+        float(seconds),
+        (first, second),
+        [int(number) for number in tally.split()],
+        np.array([float.fromhex(number) for number in values.split()]),
+        np.array(visits.split(), dtype=np.int64),
+        float.fromhex(epsilon),
+    )
+
+
+def _printed(program: Path, tables: Path, n_games: int) -> list[str]:
+    command = [program, tables, str(n_games)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
 def run(program: Path, tables: Path, n_games: int) -> CRun:
-    """Let the program learn from ``n_games`` in a process of its own."""
-    printed = subprocess.run([program, tables, str(n_games)], check=True, capture_output=True, text=True).stdout
-    seconds, words, tally, beads, visits, totals = printed.splitlines()
+    """Let ``menace.c`` learn from ``n_games`` in a process of its own."""
+    seconds, words, tally, beads, visits, totals = _printed(program, tables, n_games)
     first, second = map(int, words.split())
     return CRun(
         float(seconds),

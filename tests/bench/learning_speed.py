@@ -13,9 +13,11 @@ import numpy as np
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS
-from learning.core.opponents.registry import OPPONENTS
+from learning.core.machines.presets import PRESETS, TABLE_PRESETS
+from learning.core.machines.table_rule import TableRule
+from learning.core.opponents.registry import OPPONENTS, UNIFORM
 from learning.core.training.memory import Memory
+from learning.core.training.table_memory import TableMemory
 from learning.core.training.tables import boxes_compile, course_compile
 from tests.bench import c_program
 from tests.bench.figures import Figure, spread
@@ -24,6 +26,8 @@ N_GAMES = 2_000_000
 N_ROUNDS = 11
 SEED = 1961
 TARGET = 0.9
+TABLE_TARGET = 0.8
+N_TABLE_ROUNDS = 5
 
 
 def kernel_and_c() -> Iterator[Figure]:
@@ -36,7 +40,7 @@ def kernel_and_c() -> Iterator[Figure]:
             yield Figure(f"learning against {opponent}, of C", "no C compiler here", f">= {TARGET}", None)
         return
     with tempfile.TemporaryDirectory() as folder:
-        program = c_program.build(Path(folder))
+        program = c_program.build(Path(folder), "menace")
         for opponent in ("random", "perfect"):
             yield _against(opponent, program, Path(folder) / opponent)
 
@@ -64,6 +68,42 @@ def _against(opponent_slug: str, program: Path, tables: Path) -> Figure:
         f">= {TARGET}",
         statistics.median(ratios) >= TARGET,
     )
+
+
+def tables_and_c() -> Iterator[Figure]:
+    """Each preset of the tables of values, against random play on either side, kernel and C taking turns."""
+    names = {slug: f"{slug} learning against random, of C" for slug in TABLE_PRESETS}
+    if c_program.compiler() is None:
+        yield from (Figure(name, "no C compiler here", f">= {TABLE_TARGET}", None) for name in names.values())
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program = c_program.build(Path(folder), "table")
+        for slug, name in names.items():
+            yield _table_against_random(name, TABLE_PRESETS[slug].rule, program, Path(folder) / slug)
+
+
+def _table_against_random(name: str, rule: TableRule, program: Path, tables: Path) -> Figure:
+    game, opponent = game_get("noughts-and-crosses"), UNIFORM["random"]
+    fresh = TableMemory.fresh(game, rule)
+    c_program.write_value_tables(tables, fresh, opponent, RandomSource(SEED))
+    fresh.train(opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
+
+    ours, theirs = [], []
+    for _ in range(N_TABLE_ROUNDS):
+        memory, rng = TableMemory.fresh(game, rule), RandomSource(SEED)
+        begin = time.process_time()
+        memory.train(opponent, N_GAMES, rng)
+        ours.append(N_GAMES / (time.process_time() - begin))
+        in_c = c_program.run_table(program, tables, N_GAMES)
+        theirs.append(N_GAMES / in_c.seconds)
+        assert in_c.words == rng.words, "the random sources parted"
+        assert in_c.epsilon == memory.epsilon
+        assert np.array_equal(in_c.values, memory.values), "the C program has other values"
+        assert np.array_equal(in_c.visits, memory.visits)
+    ratios = [kernel / c for kernel, c in zip(ours, theirs, strict=True)]
+    speeds = f"{statistics.median(ours) / 1e6:.1f} of {statistics.median(theirs) / 1e6:.1f} M games/s"
+    measured = f"{spread(ratios)}: {speeds}, same values"
+    return Figure(name, measured, f">= {TABLE_TARGET}", statistics.median(ratios) >= TABLE_TARGET)
 
 
 def _must_be_equal(memory: Memory, rng: RandomSource, in_c: c_program.CRun) -> None:

@@ -90,7 +90,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture: shares between 0 and 1 over whole numbers. ``note`` says what its bands are."""
+    """A picture: shares between 0 and 1 over whole numbers. ``note`` says what its bands are.
+
+    Where it ``is_stretched`` every step to the right is ten times as many.
+    """
 
     slug: str
     title: str
@@ -100,6 +103,7 @@ class Chart:
     lines: Sequence[Line]
     note: str = ""
     is_bars: bool = False
+    is_stretched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

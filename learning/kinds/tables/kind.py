@@ -109,7 +109,7 @@ class TableKind(Entries):
             }
             for side in Side
         ]
-        own = {"seats": seats, "tries": machine.epsilon if machine.learns else 0.0}
+        own = {"seats": seats, "n_values": machine.n_values, "tries": machine.epsilon if machine.learns else 0.0}
         return Page("learning/machine_table.html", plain.context | own)
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:

@@ -69,10 +69,10 @@ GROUPS = (
 )
 
 _FOLLOWS = {
-    Method.TD_LAMBDA: "to the boards that came next",
-    Method.Q_LEARNING: "to the best that it could have played next",
-    Method.SARSA: "to what it played next",
-    Method.MONTE_CARLO: "to how the game ended",
+    Method.TD_LAMBDA: "towards the boards that came next",
+    Method.Q_LEARNING: "towards the best that it could have played next",
+    Method.SARSA: "towards what it played next",
+    Method.MONTE_CARLO: "towards how the game ended",
 }
 
 

@@ -12,7 +12,7 @@ from learning.core.experiments.base import Experiment, Figure, ParameterError, P
 from learning.core.experiments.intervals import mean_interval, median_interval, quantile
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
-from learning.core.machines.presets import PRESETS
+from learning.core.machines.presets import PRESETS, TABLE_PRESETS
 from learning.core.opponents.perfect import solve
 from learning.core.training.sampled import wilson
 
@@ -21,6 +21,7 @@ SMALL = {
     "michie-tournament": {"tournaments": 10, "games": 40},
     "hexapawn-rewards": {"machines": 10, "games": 60},
     "hexapawn-resigns": {"pairs": 10, "games": 60},
+    "menace-and-after": {"machines": 5, "games": 1000},
 }
 
 
@@ -101,6 +102,28 @@ def test_the_first_player_as_shipped_gives_up_for_ever_and_the_documented_one_ne
     assert moved == after
 
 
+def test_what_came_after_menace_needs_fewer_games() -> None:
+    result = run("menace-and-after", machines=10, games=1000)
+    games = [figure.value for figure in result.figures]
+    assert [figure.label.partition(":")[0] for figure in result.figures] == [
+        f"Moves {seat}, taught by {teacher}"
+        for teacher in ("random play", "win or block", "perfect play")
+        for seat in ("first", "second")
+    ]
+    assert all(value is not None and value <= 400 for value in games), "fewer than half of MENACE's"
+    first_random, _, first_block, *_ = result.figures
+    assert (first_random.value or 0) < 30, "it sees a win at hand before it has learnt anything"
+    assert first_random.agrees is False
+    assert first_block.agrees
+    taught, everybody, then = result.tables
+    assert [float(row[1]) for row in taught.rows] == pytest.approx([0.85, 0.70, 0.80, 0.45, 0.50, 0.38], abs=0.06)
+    assert [row[-1] for row in everybody.rows] == ["300", "1,000", "100", "1,000", "–", "–"]
+    points = {row[0]: float(row[1].split()[0]) for row in then.rows}
+    for side in ("first", "second"):
+        own = f"Moves {side}, taught by random play"
+        assert points[f"{own}: MENACE"] < points[f"{own}: Sarsa"] < points[f"{own}: TD(λ) of boards"]
+
+
 # Every experiment
 
 
@@ -155,7 +178,7 @@ class TestEvery:
 
     def test_what_it_is_about_exists(self, experiment: Experiment) -> None:
         assert experiment.game in GAMES
-        assert set(experiment.presets) <= set(PRESETS)
+        assert set(experiment.presets) <= {*PRESETS, *TABLE_PRESETS}
 
 
 # Their parts

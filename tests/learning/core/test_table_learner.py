@@ -115,6 +115,68 @@ def test_the_eight_episodes_of_the_predictor():
     assert machine.values == pytest.approx({"A": 0, "B": 0.75}, abs=1e-15)
 
 
+def test_batch_td_says_three_quarters_of_both():
+    """Example 6.4 again: shown the eight episodes over and over, TD(0) comes to V(A) = V(B) = ¾."""
+    machine = learner(TableRule(step_size=0.005, loss_reward=0))
+    for _ in range(1_500):
+        machine.learn(boards("AB"), Result.LOSS)
+        for result in [Result.WIN] * 6 + [Result.LOSS]:
+            machine.learn(boards("B"), result)
+    assert machine.values == pytest.approx({"A": 0.75, "B": 0.75}, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("method", "after"),
+    [(Method.TD_LAMBDA, (40, 35, 40, 43, 43)), (Method.MONTE_CARLO, (43, 43, 43, 43, 43))],
+)
+def test_driving_home(method, after):
+    """Example 6.1 and figure 6.1, α = 1: the predicted total times move to the next prediction, or to the outcome."""
+    stages = ("office", "car", "highway", "road", "street")
+    predicted = dict(zip(stages, (0.30, 0.40, 0.35, 0.40, 0.43), strict=True))  # hundreds of minutes; it took 43
+    machine = learner(TableRule(method=method, step_size=1, win_reward=0.43), **predicted)
+    machine.learn(boards(stages), Result.WIN)
+    assert [100 * machine.values[stage] for stage in stages] == pytest.approx(after, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("decay", "after"), [(0, (0.5, 0.5, 0.55)), (1, (0.55, 0.55, 0.55)), (0.5, (0.5125, 0.525, 0.55))]
+)
+def test_how_far_back_an_episode_reaches(decay, after):
+    """Example 7.1: straight from C to the right end. One step back only V(E) learns; three steps or more, all three.
+
+    In between λ gives every step back a part (12.1): at ½ a half, a quarter.
+    """
+    machine = learner(TableRule(step_size=0.1, trace_decay=decay, start_value=0.5, loss_reward=0))
+    machine.learn(boards("CDE"), Result.WIN)
+    assert tuple(machine.values[state] for state in "CDE") == pytest.approx(after, abs=1e-12)
+
+
+def random_walk(rule, seed):
+    """The learner after each of 100 episodes of example 6.2; how far from the true values, root mean square."""
+    rng, machine = random.Random(seed), learner(rule, **dict.fromkeys("ABCDE", 0.5))
+    for _ in range(100):
+        place, path = 2, []
+        while 0 <= place < 5:
+            path.append("ABCDE"[place])
+            place += rng.choice((-1, 1))
+        machine.learn(boards(path), Result.WIN if place == 5 else Result.LOSS)
+    return (sum((machine.values[state] - (n + 1) / 6) ** 2 for n, state in enumerate("ABCDE")) / 5) ** 0.5
+
+
+def test_on_the_random_walk_td_is_better_than_monte_carlo():
+    """Example 6.2: true values are 1/6 to 5/6. With the step sizes of its figure TD beats every Monte Carlo."""
+    rule = TableRule(start_value=0.5, loss_reward=0)
+    runs = range(40)
+    td, *monte_carlo = (
+        sum(random_walk(replace(rule, method=method, step_size=step), seed) for seed in runs) / len(runs)
+        for method, step in [
+            (Method.TD_LAMBDA, 0.05),
+            *((Method.MONTE_CARLO, step) for step in (0.01, 0.02, 0.03, 0.04)),
+        ]
+    )
+    assert td < 0.06 < min(monte_carlo)
+
+
 def test_exploring_fades_to_its_floor_and_a_machine_that_does_not_learn_stays_as_it_is():
     rule = TableRule(exploring=0.5, exploring_decay=0.5, exploring_floor=0.2)
     machine = learner(rule)
