@@ -109,9 +109,9 @@ class Kind(ABC):
     either_side: ClassVar[bool] = False
     """Whether it plays either side, and may meet itself; else it plays one for good."""
     copies_rows: ClassVar[bool] = True
-    """Whether a copy gets rows, so that its original is locked while they are read."""
+    """Whether a copy gets rows: then its original is locked while they are read, and ``n_values`` bounds copies."""
     grows: ClassVar[bool] = False
-    """Whether what it keeps has no end, so that accounts and guests are bounded by ``n_values``."""
+    """Whether what it keeps has no end, so that ``n_values`` bounds what its trainings may bring."""
 
     @property
     def slug(self) -> str:

@@ -141,7 +141,7 @@ class MachinePlayer(SeatPlayer):
 
     def opened(self, seat: Seat) -> None:
         copy = machine_in(seat)
-        if copy is not None and kind_of(copy).grows and copy.room_id is not None and copy.owner_id is None:
+        if copy is not None and kind_of(copy).copies_rows and copy.room_id is not None and copy.owner_id is None:
             guests_values_require(_guest(seat), seat.match.room.opened_from)
 
     def can_sit(self, seat: Seat, side: Side) -> bool:

@@ -32,8 +32,8 @@ class Sight:
     """What a match did to so many of a machine's values, 1 at least, in words."""
     has_outlook: bool
     """Whether more than its values decides what it plays."""
-    n_shown: int
-    """So many actions of a decision are told at most, the best first; what was played always is."""
+    n_shown: int | None = None
+    """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
 
 
 def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:

@@ -220,7 +220,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
     if owner is not None:
         account_lock(owner)
     original = _original(machine_id)
-    if kind_of(original).grows:
+    if kind_of(original).copies_rows:
         most = settings.VALUES_PER_ROOM_COPY
         if original.n_values > most:
             raise ValueQuotaError(
@@ -295,8 +295,8 @@ def _restored(user: Any, data: Document) -> Machine:
         _machine_quota_require(user)
     kind = kind_of_rule(data.rule)
     details = kind.fields_read(data)
-    if user is not None and kind.grows:
-        values_quota_require(user, details["n_values"])
+    if user is not None and kind.copies_rows:
+        values_quota_require(user, details.get("n_values", 0))
     machine = Machine.objects.create(
         owner=user,
         name=data.name,

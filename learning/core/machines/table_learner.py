@@ -98,8 +98,11 @@ class TableLearner:
 
         This is the ε-greedy policy of section 2.2 with values of moves, and that of section 6.8 with those of boards.
         """
+        return self.choose_among(self.worths(position), rng)
+
+    def choose_among(self, worths: Sequence[float], rng: Random) -> TableChoice:
+        """The same where it is known what it expects of each move."""
         explores = rng.below(TICKETS) < (self.epsilon if self.learns else 0.0) * TICKETS
-        worths = self.worths(position)
         among = range(len(worths)) if explores else _greatest(worths)
         return TableChoice(among[rng.below(len(among))], explores)
 

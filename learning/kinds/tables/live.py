@@ -39,8 +39,9 @@ def candidates(learner: TableLearner, position: Any) -> tuple[Candidate, ...]:
 def choose(machine: Machine, position: Any, rng: Random) -> Choice:
     """What it plays."""
     learner = learner_at(machine, position)
-    choice = learner.choose(position, rng)
-    chosen = Chosen(candidates(learner, position), choice.index, choice.explored)
+    found = candidates(learner, position)
+    choice = learner.choose_among([one.value for one in found], rng)
+    chosen = Chosen(found, choice.index, choice.explored)
     return Choice(chosen.move, memo=chosen)
 
 
@@ -94,4 +95,4 @@ def _deed(machine: Machine, n_changes: int) -> str:
     return f"The value of each {what} changes." if rule.of_boards else f"The values of {n_changes} {what} change."
 
 
-SIGHT = Sight(_candidates, _deed, has_outlook=False, n_shown=1000)
+SIGHT = Sight(_candidates, _deed, has_outlook=False)

@@ -23,7 +23,7 @@ from learning.core.machines.table_learner import TableLearner
 from learning.core.machines.table_rule import Method, TableRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.table_memory import TableMemory, table_against_opponent, table_against_table
-from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
+from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.tables.kind import TableKind
 from learning.models import (
@@ -336,6 +336,22 @@ class TestTakenAway:
         assert known(reset)
         machine_delete(user=owner, machine_id=one.pk)
         assert not Machine.objects.filter(pk=one.pk).exists()
+
+    def test_copies_and_files_are_bounded_like_those_of_other_values(self, settings: Any) -> None:
+        owner = user()
+        one = trained(learner(owner=owner), 50)
+        settings.VALUES_PER_ROOM_COPY = one.n_values - 1
+        with pytest.raises(ValueQuotaError):
+            room("machine", machine=str(one.pk), fresh=True)
+        settings.VALUES_PER_ROOM_COPY, settings.VALUES_PER_GUEST = one.n_values, 2 * one.n_values - 1
+        room("machine", machine=str(one.pk), fresh=True)
+        with pytest.raises(ValueQuotaError):
+            room("machine", machine=str(one.pk), fresh=True)
+        settings.VALUES_PER_ACCOUNT = 2 * one.n_values - 1
+        with pytest.raises(ValueQuotaError):
+            machine_copy(user=owner, machine_id=one.pk)
+        with pytest.raises(ValueQuotaError):
+            machine_import(user=owner, content=machine_export(one).text.encode())
 
     def test_nobody_else_may_train_reset_or_delete_it(self) -> None:
         one, other = trained(learner(owner=user()), 50), api_with(user("other"))
