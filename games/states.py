@@ -158,6 +158,8 @@ class ActionValue(TypedDict):
     value: float
     outlook: float
     total: float
+    ends: int
+    """1 if whoever plays it wins at once, -1 if they lose at once by repetition, else 0."""
 
 
 class ThoughtCandidate(ActionValue):

@@ -120,6 +120,7 @@ def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> Acti
         "value": one.value,
         "outlook": one.outlook / OUTLOOK,
         "total": one.total,
+        "ends": one.ends,
     }
 
 

@@ -194,7 +194,7 @@ interface Thought {
   epsilon: number;
   has_outlook: boolean;
   n_candidates: number;
-  candidates: { name: string; chosen: boolean; value: number; outlook: number; total: number }[];
+  candidates: { name: string; chosen: boolean; value: number; outlook: number; total: number; ends: number }[];
 }
 
 interface ValueChange {

@@ -43,6 +43,12 @@ function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
   return `It played ${played.name}, out of ${thought.n_candidates} moves.`;
 }
 
+const ENDS = { 1: "wins", "-1": "loses by repetition" };
+
+/** What is to be said of a move beside its numbers, which alone do not always tell why it was played. */
+const tags = ({ chosen, ends }) =>
+  [chosen && "played", ENDS[ends]].filter(Boolean).map((name) => html("span", { class: "tag" }, name));
+
 function thoughtTable(thought) {
   const heads = thought.has_outlook ? ["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"] : ["Move", "Learnt"];
   return html(
@@ -57,7 +63,7 @@ function thoughtTable(thought) {
         html(
           "tr",
           {},
-          html("th", { scope: "row" }, one.name, one.chosen ? html("span", { class: "tag" }, "played") : null),
+          html("th", { scope: "row" }, one.name, ...tags(one)),
           cell(digits(one.value, 4)),
           ...(thought.has_outlook ? [cell(digits(one.outlook, 3)), cell(digits(one.total, 4))] : []),
         ),

@@ -35,6 +35,8 @@ class Entry(NamedTuple):
     move: Any
     key: str
     outlook: float
+    ends: int
+    """1 if whoever moves wins with it at once, -1 if they lose with it at once, as the position remembers; else 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,13 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
         "C. Watkins, Learning from delayed rewards (1989); the constants of Romgon's rules",
         QRule(),
     ),
+    "romgon-q-careful": Preset(
+        "romgon-q-careful",
+        "Q-learning, careful",
+        "The same, with two checks before it plays: it takes a win at hand, and does not lose by repetition.",
+        "As Q-learning; the checks are ours, for Romgon's rules say nothing of them",
+        QRule(take_wins=True, avoid_repetition=True),
+    ),
     "romgon-q-curious": Preset(
         "romgon-q-curious",
         "Q-learning, curious",

@@ -10,14 +10,14 @@ delayed rewards" (1989); the constants, the key and the order of learning are th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from math import isfinite
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from games.rules.base import Game
 from games.rules.player import Random
 from learning.core.engines.registry import engine_of
 from learning.core.machines.box_machine import Result
+from learning.core.machines.plain_rule import PlainRule
 from learning.core.machines.rule import RuleError
 
 OUTLOOK = 100
@@ -26,7 +26,7 @@ _TICKETS = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class QRule:
+class QRule(PlainRule):
     """How fast values follow what happens, and how often the machine tries something else.
 
     Raises:
@@ -35,7 +35,14 @@ class QRule:
 
     kind: ClassVar[str] = "q-learning"
     keeps: ClassVar[str] = "a value for every move it has tried"
-    has_boxes: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "learning_rate": (0, 1),
+        "discount": (0, 1),
+        "epsilon": (0, 1),
+        "epsilon_decay": (0, 1),
+        "epsilon_floor": (0, 1),
+        "step_reward": (-1, 1),
+    }
 
     learning_rate: float = 0.1
     discount: float = 0.9
@@ -43,12 +50,12 @@ class QRule:
     epsilon_decay: float = 0.995
     epsilon_floor: float = 0.05
     step_reward: float = 0.01
+    take_wins: bool = False
+    """Whether it plays a move that wins at once wherever there is one, whatever it has learnt."""
+    avoid_repetition: bool = False
+    """Whether it never plays a move that loses at once, by the third occurrence or shuttling, if there is another."""
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            number, least = getattr(self, field.name), -1 if field.name == "step_reward" else 0
-            if not least <= number <= 1:
-                raise RuleError(field.name, f"must lie between {least} and 1, not {number}")
+    def agree(self) -> None:
         if self.learning_rate == 0:
             raise RuleError("learning_rate", "0 would learn nothing")
         if self.epsilon_floor > self.epsilon:
@@ -64,31 +71,11 @@ class QRule:
         return max(self.epsilon_floor, self.epsilon_decay * epsilon)
 
     def to_json(self) -> dict[str, Any]:
-        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
-        return {"kind": self.kind, **asdict(self)}
+        """The rule as JSON types; :meth:`from_json` gives the same rule back. A check that is off is left out.
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> QRule:
-        """The rule that a JSON object describes; fields left out have their default.
-
-        Raises:
-            RuleError: a field is unknown, no number or out of range; it is named.
+        So a rule without checks reads as it did before there were any.
         """
-        known = [field.name for field in fields(cls)]
-        values = {name: value for name, value in data.items() if name != "kind"}
-        for name, value in values.items():
-            if name not in known:
-                raise RuleError(str(name), f"is not a field of such a rule; fields are {', '.join(known)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
-                raise RuleError(name, f"must be a number, not {value!r}")
-        return cls(**{name: float(value) for name, value in values.items()})
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return isfinite(number)
-    except OverflowError:  # a whole number of hundreds of digits
-        return False
+        return {name: value for name, value in PlainRule.to_json(self).items() if value is not False}
 
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]
@@ -148,7 +135,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A legal action as the machine sees it; it prefers the greatest ``total``."""
+    """A legal action as the machine sees it; of those that its checks leave it prefers the greatest ``total``."""
 
     move: Any
     key: str
@@ -156,6 +143,8 @@ class Candidate:
     """What it has learnt of the action here, Q."""
     outlook: float
     """The static value after the action, for whoever acts: E, of which a hundredth counts."""
+    ends: int = 0
+    """1 if the action wins at once, -1 if it loses at once, as the position remembers what came before; else 0."""
 
     @property
     def total(self) -> float:
@@ -188,11 +177,6 @@ class Chosen:
     def decision(self) -> Decision:
         """What has to be known of the choice to learn from it."""
         return Decision(self.candidates[self.index].key, tuple(one.key for one in self.candidates))
-
-
-def _best(candidates: tuple[Candidate, ...]) -> Chosen:
-    best = max(range(len(candidates)), key=lambda index: candidates[index].total)
-    return Chosen(candidates, best, explored=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +220,8 @@ class QLearner:
     def candidates(self, position: Any) -> tuple[Candidate, ...]:
         """Every legal move of a position that is not terminal, in canonical order."""
         entries = self.engine.entries(self.game, position)
-        self.values.need(key for _, key, _ in entries)
-        return tuple(Candidate(move, key, self.values[key], outlook) for move, key, outlook in entries)
+        self.values.need(one.key for one in entries)
+        return tuple(Candidate(one.move, one.key, self.values[one.key], one.outlook, one.ends) for one in entries)
 
     def keys(self, position: Any) -> tuple[str, ...]:
         """The keys of every legal move, in canonical order; nothing is read."""
@@ -246,17 +230,31 @@ class QLearner:
     def choose(self, position: Any, rng: Random) -> Chosen:
         """What to play: with chance ε anything, each equally likely, else the greatest Q + E/100, ties canonically.
 
-        Takes one random word, two where it explores.
+        Always one of those that its checks leave. Takes one random word, two where it explores.
         """
         candidates = self.candidates(position)
         if rng.below(_TICKETS) < self.epsilon * _TICKETS:
-            return Chosen(candidates, rng.below(len(candidates)), explored=True)
-        return _best(candidates)
+            left = self._left(candidates)
+            return Chosen(candidates, left[rng.below(len(left))], explored=True)
+        return self._best(candidates)
 
     def best(self, position: Any) -> Chosen | None:
         """What it thinks best, ties canonically; ``None`` where there is no legal action."""
         candidates = self.candidates(position)
-        return _best(candidates) if candidates else None
+        return self._best(candidates) if candidates else None
+
+    def _best(self, candidates: tuple[Candidate, ...]) -> Chosen:
+        best = max(self._left(candidates), key=lambda index: candidates[index].total)
+        return Chosen(candidates, best, explored=False)
+
+    def _left(self, candidates: tuple[Candidate, ...]) -> Sequence[int]:
+        """Which of them the checks of its rule leave, in canonical order: one at least."""
+        every = range(len(candidates))
+        if self.rule.take_wins and (wins := [index for index in every if candidates[index].ends > 0]):
+            return wins
+        if self.rule.avoid_repetition:
+            return [index for index in every if candidates[index].ends >= 0] or every
+        return every
 
     def follow(self, position: Any, move: Any) -> Chosen:
         """What the machine remembers of a move that somebody else has made for it."""
@@ -269,7 +267,7 @@ class QLearner:
         ``None`` for an entry that there was no room for: it goes on counting 0.
 
         ``Q(d) += rate · (r + discount · M − Q(d))``, where r is 1, 0 or −1 for the last decision and the step reward
-        for all others, and M the greatest Q of all that could be played at the next decision, as it stands by then.
+        for all others, and M the greatest Q of all moves of the next decision, as it stands by then, checks or none.
         Afterwards ε has decayed once.
         """
         if not self.learns:

@@ -100,7 +100,9 @@ class ValueKind(Entries):
         return Page("learning/machine_values.html", plain.context | {"machine": facts, "most_in_file": MAX_VALUES})
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
-        return position_values(machine, text, partial(live.sees, machine), live.SIGHT)
+        rule, view = machine.rule, position_values(machine, text, partial(live.sees, machine), live.SIGHT)
+        assert isinstance(rule, QRule), "it is of this kind"
+        return view | {"takes_wins": rule.take_wins, "avoids_repetition": rule.avoid_repetition}
 
     def entry_board(self, entry: Value) -> str:
         game = entry.machine.game_rules

@@ -37,15 +37,18 @@ def teach(memory: QMemory, ended: Ended) -> Tally:
 
 def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
     """Its actions in a position; of equals it plays the first."""
-    candidates = values_learner(machine).candidates(position)
-    return candidates, [max(range(len(candidates)), key=lambda index: candidates[index].total)]
+    chosen = values_learner(machine).best(position)
+    assert chosen is not None, "the game goes on"
+    return chosen.candidates, [chosen.index]
 
 
 def _candidates(game: Game[Any, Any], position: Any, values: Sequence[float]) -> list[Candidate]:
     engine = engine_of(game)
     assert engine is not None, "a machine that keeps values plays it"
-    ahead = engine.entries(game, position)
-    return [Candidate(move, key, value, outlook) for (move, key, outlook), value in zip(ahead, values, strict=True)]
+    return [
+        Candidate(one.move, one.key, value, one.outlook, one.ends)
+        for one, value in zip(engine.entries(game, position), values, strict=True)
+    ]
 
 
 def _deed(machine: Machine, n_changes: int) -> str:

@@ -28,6 +28,13 @@ WORDS: dict[str, Words] = {
     "epsilon_decay": Words(
         "What a game leaves of that", "After each game the chance is multiplied by this; at 1 it stays as it is."
     ),
+    "take_wins": Words(
+        "Take a win at hand", "It plays a move that wins at once wherever it sees one, tried before or not."
+    ),
+    "avoid_repetition": Words(
+        "Never repeat itself into a loss",
+        "Who brings the same board about for the third time loses: it plays no such move as long as there is another.",
+    ),
     "epsilon_floor": Words("But never less often than", "The chance never falls below this, so it never stops trying."),
 }
 
@@ -47,6 +54,13 @@ GROUPS = (
         "where E is what the engine makes of the board after it. ε begins as epsilon, and a game that it learns "
         "from makes it max(epsilon_floor, epsilon_decay · ε).",
     ),
+    RuleGroup(
+        "What it checks before it plays",
+        ("take_wins", "avoid_repetition"),
+        "With take_wins it chooses among the moves that win at once wherever there are any, and with avoid_repetition "
+        "else among those that do not lose at once by the third occurrence or the shuttle rule: by ε and Q + E/100 "
+        "as above. What a game changes does not ask for them.",
+    ),
 )
 
 
@@ -59,9 +73,16 @@ def sentences(rule: QRule) -> list[tuple[str, str]]:
         ("Keeps", "a value for every move it has tried on a board; all others count 0"),
         ("Plays", "the greatest value plus a hundredth of what the engine makes of the board after the move"),
         ("Tries anything", f"with {tries}, but {_digits(rule.epsilon_floor)} at least"),
+        ("Checks", _checks(rule)),
         ("Win, draw, loss", f"+1, 0, −1 for its last move; {each}{_digits(rule.step_reward)} for each move before"),
         ("Learns", f"each value moves {_digits(rule.learning_rate)} of the way to that and {ahead}"),
     ]
+
+
+def _checks(rule: QRule) -> str:
+    wins, loses = "takes a win at hand", "plays no move that loses at once by repetition if there is another"
+    does = [words for words, is_on in ((wins, rule.take_wins), (loses, rule.avoid_repetition)) if is_on]
+    return " and ".join(does) or "nothing: it may pass over a win at hand, or lose by repetition"
 
 
 def _digits(number: float) -> str:

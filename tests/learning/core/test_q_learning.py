@@ -6,10 +6,12 @@ import pytest
 
 from games.rules.registry import GAMES
 from games.rules.romgon.geometry import CELL
-from games.rules.romgon.moves import Move, Options, after
+from games.rules.romgon.moves import KEPT, Move, Options, after, is_legal
 from games.rules.romgon.pieces import WHITE, Piece, board_of
-from games.rules.romgon.rules import Position, Romgon
+from games.rules.romgon.rules import Position, Romgon, board_outcome
+from learning.core.engines.base import Entry
 from learning.core.engines.romgon.answers import prospects
+from learning.core.engines.romgon.engine import RomgonEngine
 from learning.core.engines.romgon.entries import entry_key
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.core.kernels.random_source import RandomSource
@@ -136,6 +138,106 @@ class TestChoice:
         assert q.values.touched == {}
 
 
+class TestChecks:
+    """What is at hand, and what loses at once: by the rules, and in every choice."""
+
+    def learner(self, position: Position, epsilon: float, **checks: bool) -> QLearner:
+        """One that likes best whatever ends the game in a position."""
+        dear = {one.key: 5.0 if one.ends < 0 else 3.0 for one in learner().candidates(position) if one.ends <= 0}
+        return QLearner(
+            GAME, QRule(**checks), Values(lambda keys: {key: dear[key] for key in keys if key in dear}), epsilon
+        )
+
+    @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
+    def test_what_ends_a_game_is_what_the_rules_say(self, slug: str) -> None:
+        game = GAMES[slug]
+        for position in [*met(game, 60), *to_and_fro(game)]:
+            if game.outcome(position) is None:
+                said = {one.move: one.ends for one in QLearner(game, QRule(), Values()).candidates(position)}
+                assert said == {move: ended(game, position, move) for move in game.legal_moves(position)}
+
+    def test_the_last_board_of_to_and_fro_can_be_lost_at_once(self) -> None:
+        assert [one.ends for one in learner().candidates(to_and_fro(GAME)[-1])].count(-1) == 1
+
+    @pytest.mark.parametrize("epsilon", [0, 1])
+    def test_a_loss_at_hand_is_played_only_without_the_check(self, epsilon: float) -> None:
+        position = to_and_fro(GAME)[-1]
+        for is_on in (False, True):
+            q, rng = self.learner(position, epsilon, avoid_repetition=is_on), RandomSource(3)
+            chosen = [q.choose(position, rng) for _ in range(300)]
+            assert any(one.candidates[one.index].ends < 0 for one in chosen) is not is_on
+            best = q.best(position)
+            assert best is not None
+            assert (best.candidates[best.index].ends < 0) is not is_on
+
+    def test_who_has_nothing_else_loses(self) -> None:
+        q = learner()
+        position = to_and_fro(GAME)[-1]
+        (losing,) = [one for one in q.engine.entries(GAME, position) if one.ends < 0]
+        careful = QLearner(GAME, Q_PRESETS["romgon-q-careful"].rule, Values())
+        careful.engine = OneMove(losing)
+        assert careful.choose(position, RandomSource(1)).move == losing.move
+
+    @pytest.mark.parametrize("epsilon", [0, 1])
+    def test_a_win_at_hand_is_always_taken_with_the_check(self, epsilon: float) -> None:
+        position = next(one for one in met(GAME, 300) if any(ended(GAME, one, m) > 0 for m in GAME.legal_moves(one)))
+        for is_on in (False, True):
+            q, rng = self.learner(position, epsilon, take_wins=is_on), RandomSource(3)
+            ends = {one.candidates[one.index].ends for one in (q.choose(position, rng) for _ in range(300))}
+            assert (ends == {1}) is is_on
+
+    def test_checks_cost_no_random_word(self) -> None:
+        start, words = GAME.initial_position(), []
+        for rule in (QRule(), Q_PRESETS["romgon-q-careful"].rule):
+            rng = RandomSource(3)
+            for _ in range(50):
+                QLearner(GAME, rule, Values()).choose(start, rng)
+            words.append(rng.words)
+        assert words[0] == words[1]
+
+
+class OneMove(RomgonEngine):
+    """Sees one move in any position."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+
+    def entries(self, game: Romgon, position: Position) -> list[Entry]:
+        return [self.entry]
+
+
+def to_and_fro(game) -> list[Position]:
+    """A game in which both sides go to and fro until the next move back brings the first board for the third time."""
+    position, positions = game.initial_position(), []
+    while len(positions) < 8:
+        positions.append(position)
+        if len(positions) <= 2:
+            quiet = (m for m in game.legal_moves(position) if m.turn == KEPT and not m.is_flip)
+            move = next(m for m in quiet if not position.board[m.target] and is_taken_back(game, position, m))
+        else:
+            last = position.moves[-2]
+            move = Move(last.target, last.origin)
+        position = game.apply(position, move)
+    return positions
+
+
+def is_taken_back(game, position: Position, move: Move) -> bool:
+    """Whether the piece could go back the way it came."""
+    return is_legal(after(position.board, move), position.side, Move(move.target, move.origin), game.options)
+
+
+def ended(game, position: Position, move: Move) -> int:
+    """1 if a move wins the game at once by the rules, -1 if it loses it, else 0."""
+    outcome = game.outcome(game.apply(position, move))
+    return 0 if outcome is None or outcome.winner is None else 1 if outcome.winner is position.side else -1
+
+
+def board_wins(board, side, options: Options) -> bool:
+    """Whether the side that has just acted has won by the board alone."""
+    outcome = board_outcome(board, side.other, options)
+    return outcome is not None and outcome.winner is side
+
+
 @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
 def test_prospects_are_the_legal_actions_with_the_readable_evaluation_after_each(slug: str) -> None:
     game = GAMES[slug]
@@ -144,7 +246,11 @@ def test_prospects_are_the_legal_actions_with_the_readable_evaluation_after_each
     for position in met(game, 60):
         if game.outcome(position) is None:
             expected = [
-                (move, evaluate(after(position.board, move), position.side, options).total)
+                (
+                    move,
+                    evaluate(after(position.board, move), position.side, options).total,
+                    board_wins(after(position.board, move), position.side, options),
+                )
                 for move in game.legal_moves(position)
             ]
             assert prospects(position.board, position.side, options) == expected
@@ -158,6 +264,16 @@ class TestRule:
         assert rule_read({"kind": "boxes", "win": 5}) == BoxRule(win=5)
         assert rule_read(BoxRule().to_json()) == BoxRule()
 
+    def test_checks_are_off_in_the_law_and_in_what_was_written_before_there_were_any(self) -> None:
+        rule = Q_PRESETS["romgon-q"].rule
+        assert not rule.take_wins
+        assert not rule.avoid_repetition
+        assert {"take_wins", "avoid_repetition"}.isdisjoint(rule.to_json())
+        careful = Q_PRESETS["romgon-q-careful"].rule
+        assert careful == replace(rule, take_wins=True, avoid_repetition=True)
+        assert rule_read(careful.to_json()) == careful
+        assert rule_read({"kind": "q-learning"}) == rule
+
     @pytest.mark.parametrize(
         ("data", "field"),
         [
@@ -169,6 +285,9 @@ class TestRule:
             ({"epsilon": float("nan")}, "epsilon"),
             ({"epsilon_decay": "much"}, "epsilon_decay"),
             ({"epsilon": True}, "epsilon"),
+            ({"take_wins": 1}, "take_wins"),
+            ({"avoid_repetition": "yes"}, "avoid_repetition"),
+            ({"avoid_repetition": None}, "avoid_repetition"),
             ({"win": 3}, "win"),
             ({"kind": "neural"}, "kind"),
             ({"kind": ["q-learning"]}, "kind"),

@@ -130,10 +130,11 @@ def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]
     return tuple(map(move_read, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
 
 
-def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float]]:
-    """Every legal action in canonical order, and the static value of the board after it for ``side``."""
-    actions, values = boards.prospects(board_array(board), int(side), option_flags(options))
-    return [(move_read(action), value / 2) for action, value in zip(actions.tolist(), values.tolist(), strict=True)]
+def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float, bool]]:
+    """Every legal action in canonical order, the static value of the board after it for ``side``, whether it wins."""
+    actions, values, is_won = boards.prospects(board_array(board), int(side), option_flags(options))
+    found = zip(actions.tolist(), values.tolist(), is_won.tolist(), strict=True)
+    return [(move_read(action), value / 2, wins) for action, value, wins in found]
 
 
 def terms(board: Board, me: Side, options: Options = CORE) -> Terms:

@@ -368,18 +368,22 @@ def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, in
 
 
 @kernel
-def prospects(board: NDArray[np.uint8], side: int, options: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Every legal action in canonical order, ``(n,)``, and what the board after it is worth to ``side``, ``(n,)``."""
+def prospects(
+    board: NDArray[np.uint8], side: int, options: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
+    """Every legal action in canonical order, what the board after it is worth to ``side``, whether it wins."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)
     n = generate_legal(cells, sets, side, options, actions)
-    values = np.empty(n, np.int64)
+    values, is_won = np.empty(n, np.int64), np.empty(n, np.bool_)
     for index in range(n):
         action = actions[index]
         before = (sets[0], sets[1], sets[2], sets[3], sets[4])
         code = cells[action & 63]
+        ends = wins(cells, side, action)
         other = do(cells, sets, side, action)
+        is_won[index] = ends or not has_legal(cells, sets, 1 - side, options)
         values[index] = evaluate(cells, sets, side, options)
         undo(cells, sets, action, code, other, before)
-    return actions[:n].copy(), values
+    return actions[:n].copy(), values, is_won

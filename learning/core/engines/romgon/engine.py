@@ -9,6 +9,7 @@ from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import Candidate, Engine, Entry, Level
 from learning.core.engines.romgon import entries
 from learning.core.engines.romgon.answers import LEVELS, answer_in, legal, prospects, ranking
+from learning.core.engines.romgon.value_minimax import loses_by_history
 from learning.core.engines.romgon.valuer import RomgonValuer
 
 DEPTH = LEVELS["hard"].depth
@@ -36,8 +37,12 @@ class RomgonEngine(Engine[Romgon]):
 
     def entries(self, game: Romgon, position: Position) -> list[Entry]:
         pieces = entries.pieces_key(position.board)
-        ahead = prospects(position.board, position.side, game.options)
-        return [Entry(move, f"{entries.action_key(move)}#{pieces}", outlook) for move, outlook in ahead]
+        return [
+            Entry(
+                move, f"{entries.action_key(move)}#{pieces}", outlook, is_won - loses_by_history(game, position, move)
+            )
+            for move, outlook, is_won in prospects(position.board, position.side, game.options)
+        ]
 
     def keys(self, game: Romgon, position: Position) -> tuple[str, ...]:
         pieces = entries.pieces_key(position.board)
