@@ -33,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "learnt-speed": learnt.learnt_speed,
     "learnt-plain": learnt.learnt_plain,
     "learner-curve": romgon.learner_curve,
+    "q-checks": romgon.q_checks,
     "million-values": values.a_million_entries,
     "advice": ai.advice_and_live_moves,
 }

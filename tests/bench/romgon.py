@@ -15,8 +15,11 @@ from games.rules.romgon.rules import Romgon
 from learning.core.engines.romgon import boards
 from learning.core.engines.romgon.answers import perft, ranking
 from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import Q_PRESETS
 from learning.core.machines.q_learning import QRule
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.measuring import Points, measured, meeting, openings
+from learning.core.training.q_contest import FrozenValues
 from learning.core.training.q_episodes import QMemory
 from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure, spread
@@ -26,6 +29,7 @@ N_SEARCHES = 101
 N_ROUNDS = 7
 N_EVALUATIONS = 200_000
 N_GAMES = 200
+N_CHECKED = 400
 FLIPS = Options(flip=True)
 CURVE = (0, 100, 200, 400, 1_000)
 N_CURVE_GAMES = 1_000
@@ -94,6 +98,26 @@ def learner_curve() -> Iterator[Figure]:
             f"{wins / N_CURVE_GAMES:.3f} won ({low:.3f} to {high:.3f}), ε {epsilon:.3f}",
             f"> {first:.3f}" if n == CURVE[-1] else "",
             low > first if n == CURVE[-1] else True,
+        )
+
+
+def q_checks() -> Iterator[Figure]:
+    """The Q-learner with both checks, untrained and trying nothing, against ``easy``: points, draws half.
+
+    Four random plies, every opening from both sides.
+    """
+    rule = Q_PRESETS["romgon-q-careful"].rule
+    for slug, least in (("romgon", 0.90), ("romgon-flip", 0.58)):
+        game = game_get(slug)
+        untrained = FrozenValues(rule, 0.0, lambda keys: {})
+        play = meeting(game, untrained, OPPONENTS["easy"])
+        points = Points.of(measured(play, openings(game, N_CHECKED // 2, seed=1), seed=2))
+        low, high = points.interval
+        yield Figure(
+            f"{slug}: Q with both checks, untrained, against easy",
+            f"{points.share:.3f} of the points ({low:.3f} to {high:.3f})",
+            f">= {least:.2f}",
+            points.share >= least,
         )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -61,6 +61,8 @@ class Engine(ABC, Generic[GameT]):
     """By slug, the weakest first."""
     valuer: FastValuer[GameT] | None = None
     """What machines that learn a value of positions need; ``None``: there are none for this family."""
+    trainer: FastTrainer[GameT]
+    """What plays many games of machines that keep values at once."""
 
     @abstractmethod
     def choose(self, game: GameT, position: Any, *, level: Level, rng: Random) -> Any:
@@ -83,6 +85,10 @@ class Engine(ABC, Generic[GameT]):
         """The keys of :meth:`entries` alone."""
 
     @abstractmethod
+    def key_board(self, key: str) -> str:
+        """The board of a key as text: what the keys of all entries on it have in common."""
+
+    @abstractmethod
     def entry_read(self, key: str) -> tuple[Any, Any]:
         """The position and the move that a key is made of.
 
@@ -93,6 +99,74 @@ class Engine(ABC, Generic[GameT]):
     @abstractmethod
     def entry_problem(self, game: GameT, position: Any, move: Any) -> str:
         """Why no machine can have chosen this move in this position of the game; nothing if it can."""
+
+
+class QLessons(NamedTuple):
+    """How values follow what happens, as ``machines/q_learning.py`` says it: numbers, for a kernel takes it so."""
+
+    learning_rate: float
+    discount: float
+    epsilon_decay: float
+    epsilon_floor: float
+    step_reward: float
+    take_wins: bool
+    avoid_repetition: bool
+    learns: bool
+
+
+class Taught(NamedTuple):
+    """What games have made of an entry: its value before the first change and now, and how many changes there were."""
+
+    key: str
+    before: float
+    after: float
+    visits: int
+    is_new: bool
+
+
+Recall = Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]]
+"""The values, by key, of all entries on these boards: by ``Engine.key_board``, as positions of either side."""
+
+
+@dataclass(slots=True)
+class Pupil:
+    """A machine that keeps values, as games that are played at once need it, and what they have taught it."""
+
+    lessons: QLessons
+    epsilon: float
+    """The chance of trying anything; changes with every game learnt from."""
+    recall: Recall
+    room: int | None = None
+    """How many entries may be added; ``None`` for any number."""
+    taught: list[Taught] = field(default_factory=list)
+    n_left_out: int = 0
+    """How often an entry was not added, for want of room."""
+
+
+class FastTrainer(ABC, Generic[GameT]):
+    """Plays many games of machines that keep values at once, and teaches them."""
+
+    @abstractmethod
+    def play(
+        self,
+        game: GameT,
+        pupil: Pupil,
+        other: Pupil | Level | None,
+        n_games: int,
+        rng: RandomSource,
+        *,
+        other_learns: bool = False,
+        in_turn: bool = False,
+        n_random: int = 0,
+    ) -> tuple[int, int, int]:
+        """Play ``n_games`` from the start against another, itself, a level or, with ``None``, uniformly random play.
+
+        Sides fall by chance, or are taken ``in_turn``, the first side first. The first ``n_random`` plies are anything
+        at all, and nobody learns from them.
+
+        Equal to ``training.q_episodes.games_played``, to the last bit, but for the clock of levels that have one.
+        Returns how many the pupil won, drew and lost; who learns is updated in place, and so is ``rng``.
+        """
 
 
 class Look(NamedTuple):

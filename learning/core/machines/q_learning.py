@@ -79,22 +79,29 @@ class QRule(PlainRule):
 
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]
-"""The values that are stored for these keys; keys that have none are left out."""
+"""The values that are stored for these keys, or for all keys on these boards; keys that have none are left out."""
 
 
 class Values:
     """Values by key: fetched when first asked for, and no more of them than that. ``touched`` are those set since.
 
     Args:
-        fetch: reads what is stored.
+        fetch: reads what is stored, by key.
         room: how many entries may be added to those that are stored; ``None`` for any number.
+        fetch_boards: reads what is stored on boards, by what the engine calls these; ``None``: key by key.
     """
 
-    def __init__(self, fetch: Fetch = lambda keys: {}, room: int | None = None) -> None:
-        self._fetch = fetch
+    def __init__(
+        self,
+        fetch: Fetch = lambda keys: {},
+        room: int | None = None,
+        fetch_boards: Fetch | None = None,
+    ) -> None:
+        self.fetch = fetch
+        self.fetch_boards = fetch_boards
         self._values: dict[str, float] = {}
         self._entries: set[str] = set()
-        self._room = room
+        self.room = room
         self.n_new = 0
         """How many entries were added."""
         self.n_left_out = 0
@@ -106,14 +113,14 @@ class Values:
         """Read these keys in one go, those that are not known yet."""
         missing = [key for key in dict.fromkeys(keys) if key not in self._values]
         if missing:
-            found = self._fetch(missing)
+            found = self.fetch(missing)
             self._values.update((key, found.get(key, 0.0)) for key in missing)
             self._entries.update(found)
 
     def admits(self, key: str) -> bool:
         """Whether the key's value may be set: it has an entry, or there is room for one more."""
         self.need((key,))
-        if key in self._entries or self._room is None or self.n_new < self._room:
+        if key in self._entries or self.room is None or self.n_new < self.room:
             return True
         self.n_left_out += 1
         return False
@@ -125,12 +132,15 @@ class Values:
 
     def __setitem__(self, key: str, value: float) -> None:
         before = self[key]
-        if key not in self._entries:
-            self._entries.add(key)
-            self.n_new += 1
+        self.learnt(key, before, value, 1, is_new=key not in self._entries)
+
+    def learnt(self, key: str, before: float, after: float, visits: int, *, is_new: bool) -> None:
+        """Take over what so many lessons have made of an entry, which was there unless it ``is_new``."""
+        self._entries.add(key)
+        self.n_new += is_new
         first, n = self.touched.get(key, (before, 0))
-        self.touched[key] = first, n + 1
-        self._values[key] = value
+        self.touched[key] = first, n + visits
+        self._values[key] = after
 
 
 @dataclass(frozen=True, slots=True)

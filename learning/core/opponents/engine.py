@@ -4,6 +4,7 @@ from typing import Any
 
 from games.rules.base import Game
 from games.rules.player import Random
+from learning.core.engines.base import Level
 from learning.core.engines.registry import engine_of, levels_named
 from learning.core.opponents.base import Opponent
 
@@ -22,7 +23,13 @@ class EngineOpponent(Opponent):
         engine = engine_of(game)
         return engine is not None and self.slug in engine.levels
 
+    def level(self, game: Game[Any, Any]) -> Level:
+        """How well it plays a game."""
+        engine = engine_of(game)
+        assert engine is not None, "it is asked about games that it plays"
+        return engine.levels[self.slug]
+
     def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
         engine = engine_of(game)
         assert engine is not None, "it is asked about games that it plays"
-        return engine.choose(game, position, level=engine.levels[self.slug], rng=rng)
+        return engine.choose(game, position, level=self.level(game), rng=rng)

@@ -47,6 +47,12 @@ def sample(play: Callable[[], Result], n_games: int) -> Sampled:
     tally = Tally()
     for _ in range(n_games):
         tally.add(play())
+    return shares(tally)
+
+
+def shares(tally: Tally) -> Sampled:
+    """What has come of these games, one at least."""
+    n_games = tally.games
     return Sampled(
         win=tally.wins / n_games,
         draw=tally.draws / n_games,

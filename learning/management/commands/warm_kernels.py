@@ -8,6 +8,7 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.engines.base import Learnt
 from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import BoxRule
 from learning.core.machines.table_rule import TableRule
 from learning.core.machines.value_learner import weights_none
@@ -15,6 +16,7 @@ from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import contest
 from learning.core.training.memory import Memory
+from learning.core.training.q_episodes import QMemory
 from learning.core.training.strength import against_opponent, visit_probability, worst_case
 from learning.core.training.table_memory import TableMemory
 from learning.core.training.tables import boxes_compile
@@ -41,7 +43,15 @@ class Command(BaseCommand):
         worst_case(first)
         visit_probability(first, OPPONENTS["random"])
         learnt_value()
+        kept_values()
         warm_up()
+
+
+def kept_values() -> None:
+    """Train a machine that keeps values by one game."""
+    rule = QRule()
+    game = next(game for game in GAMES.values() if rule.fits(game))
+    QMemory.load(game, rule, rule.epsilon, lambda keys: {}).train(OPPONENTS["random"], 1, RandomSource(1))
 
 
 def learnt_value() -> None:

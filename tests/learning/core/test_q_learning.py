@@ -16,10 +16,11 @@ from learning.core.engines.romgon.entries import entry_key
 from learning.core.engines.romgon.evaluation import evaluate
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import PRESETS, Q_PRESETS, VALUE_PRESETS, presets_of
+from learning.core.machines.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS, presets_of
 from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, RuleError
+from learning.core.machines.table_rule import TableRule
 from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.q_episodes import QMemory
@@ -301,7 +302,9 @@ class TestRule:
     def test_each_game_is_offered_what_fits(self) -> None:
         for game in GAMES.values():
             searching = VALUE_PRESETS if ValueRule.fits(game) else {}
-            assert presets_of(game) == ({**Q_PRESETS, **searching} if game.family == "romgon" else PRESETS)
+            listed = TABLE_PRESETS if TableRule.fits(game) else {}
+            offered = {**Q_PRESETS, **searching} if game.family == "romgon" else {**PRESETS, **listed}
+            assert presets_of(game) == offered
             assert BoxRule.fits(game) is not QRule.fits(game)
 
 

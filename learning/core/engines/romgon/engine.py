@@ -9,6 +9,7 @@ from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import Candidate, Engine, Entry, Level
 from learning.core.engines.romgon import entries
 from learning.core.engines.romgon.answers import LEVELS, answer_in, legal, prospects, ranking
+from learning.core.engines.romgon.q_trainer import RomgonTrainer
 from learning.core.engines.romgon.value_minimax import loses_by_history
 from learning.core.engines.romgon.valuer import RomgonValuer
 
@@ -25,6 +26,7 @@ class RomgonEngine(Engine[Romgon]):
 
     levels = LEVELS
     valuer = RomgonValuer()
+    trainer = RomgonTrainer()
 
     def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
         found = answer_in(game, position, level=level, rng=rng)
@@ -48,6 +50,9 @@ class RomgonEngine(Engine[Romgon]):
         pieces = entries.pieces_key(position.board)
         actions = legal(position.board, position.side, game.options)
         return tuple(f"{entries.action_key(move)}#{pieces}" for move in actions)
+
+    def key_board(self, key: str) -> str:
+        return entries.key_board(key)
 
     def entry_read(self, key: str) -> tuple[Position, Move]:
         board, move = entries.entry_read(key)

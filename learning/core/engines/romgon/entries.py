@@ -53,6 +53,11 @@ def entry_key(board: Board, move: Move | None) -> str:
     return f"{action_key(move)}#{pieces_key(board)}"
 
 
+def key_board(key: str) -> str:
+    """The pieces that a key is made of, as :func:`pieces_key` writes them."""
+    return key.partition("#")[2]
+
+
 _CODE = {_item(code): code for code in CODES}
 _ACTION = re.compile(r"(\d-\d)-(\d-\d)(?:@(\d))?", re.ASCII)
 

@@ -40,17 +40,22 @@ class Contestant(NamedTuple):
 
 
 @kernel
-def _level_action(
+def level_action(
     desk: Desk, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
 ) -> Any:
     """What a level plays; ``desk.barred`` says which actions lose at once."""
+    random = np.int32(-1)
+    if level.random_tenths and drawn(words, 10) < level.random_tenths:
+        index = drawn(words, n_legal)
+        random = desk.actions[0, index]
+        if not desk.barred[index]:
+            return random
     flags = options | PLAIN if level.plain else options
     n_best = MAX_ACTIONS if level.random_tenths else N_CANDIDATES
     ranked = search(desk.sight.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
-    if level.random_tenths and drawn(words, 10) < level.random_tenths:
-        action = desk.actions[0, drawn(words, n_legal)]
-        if action != ranked[0]:
-            return action
+    # What was drawn at random stays as it was drawn, unless it is what the level likes best.
+    if random >= 0 and random != ranked[0]:
+        return random
     for action in ranked[:N_CANDIDATES]:
         for index in range(n_legal):
             if desk.actions[0, index] == action and not desk.barred[index]:
@@ -95,4 +100,4 @@ def _action(
     if len(who.weights):
         charge(desk, record, n, n_legal, start.shuttle, who.restlessness)
         return desk.actions[0, look(desk, n_legal, side, start.options, who.depth, False, who.weights)]
-    return _level_action(desk, n_legal, side, start.options, who, words)
+    return level_action(desk, n_legal, side, start.options, who, words)

@@ -128,8 +128,9 @@ def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
     origin, target = action & 63, action >> 6 & 63
     n_times, at = 1, n - 2
     while kind and at >= 0:
-        other = record.actions[at]
-        if record.kinds[at] == kind and (other == action or (other & 63 == target and other >> 6 & 63 == origin)):
+        begun, ended = record.actions[at] & 63, record.actions[at] >> 6 & 63
+        is_alike = (begun == origin and ended == target) or (begun == target and ended == origin)
+        if record.kinds[at] == kind and is_alike:
             n_times += 1
         at -= 2
     return n_times >= MAX_SHUTTLES

@@ -65,7 +65,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         self, game: Romgon, opening: Sequence[Move], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
     ) -> Outcome:
         words, actions = rng.to_array(), np.array([action_number(move) for move in opening], np.int32)
-        contestants = _contestant(players[0]), _contestant(players[1])
+        contestants = contestant(players[0]), contestant(players[1])
         ending, winner = contest(_start(game, game.initial_position()), actions, contestants, words)
         rng.set_array(words)
         return _outcome(ending, winner)
@@ -76,7 +76,8 @@ def _start(game: Romgon, position: Position) -> Start:
     return Start(board_array(position.board), int(position.side), position.ply, option_flags(options), options.shuttle)
 
 
-def _contestant(player: Learnt | Level) -> Contestant:
+def contestant(player: Learnt | Level) -> Contestant:
+    """Who plays, as kernels take it."""
     if isinstance(player, Learnt):
         return Contestant(player.depth, player.weights, 0, plain=False, restlessness=player.restlessness)
     return Contestant(player.depth, np.zeros(0), player.random_tenths, player.plain, restlessness=0.0)
