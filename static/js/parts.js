@@ -111,7 +111,7 @@ export function showParts(now, section) {
     part("moves").replaceChildren(...(thought ? [movesTold(thought)] : []));
     part("changes").replaceChildren(...changesTold(changes, now));
   }
-  section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
+  part("why").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
 function movesTold({ moves, depth, n_moves: n }) {

@@ -42,10 +42,11 @@ def match_moves(match: Match) -> list[tuple[Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What is remembered of a move: the machine as it was, after how many lessons, and what its search said."""
+    """What is remembered of a move: the machine as it was, after how many lessons, where, and what its search said."""
 
     machine: ValueLearner
     n_lessons: int
+    position: Any
     scores: Scores
 
 
@@ -53,13 +54,13 @@ def choose(machine: Machine, position: Any) -> Choice:
     """What it plays."""
     learner, n_lessons = weights_played(machine)
     move, scores = learner.think(position)
-    return Choice(move, memo=Remembered(learner, n_lessons, scores))
+    return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
 
 
 def follow(machine: Machine, position: Any, move: Any) -> Remembered:
     """What it thinks of a move that a person makes for it."""
     learner, n_lessons = weights_played(machine)
-    return Remembered(learner, n_lessons, learner.think(position, move)[1])
+    return Remembered(learner, n_lessons, position, learner.think(position, move)[1])
 
 
 _THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "near", "deep")
@@ -132,7 +133,7 @@ def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[Par
         last = seat.occupant.thought or _recalled(match, machine, stored.get(seat.pk))
         if last is not None:
             ply, one = last
-            found.append(told.thought(match, seat, ply, one.machine, one.scores))
+            found.append(told.thought(seat, ply, one.machine, one.position, one.scores))
     return found
 
 
@@ -140,12 +141,14 @@ def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int,
     """A move as it is stored, with its ply; nothing where none is, or the machine has been deleted meanwhile."""
     if row is None:
         return None
+    game = match.room.game_rules
+    position = game.decode(plies_read(match)[row.ply - 1].position) if row.ply else game.initial_position()
     try:
         rule = cast("ValueRule", machine.rule)
-        learner = weights_learner_at(machine.pk, row.n_lessons, match.room.game_rules, rule)
+        learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
     except Weights.DoesNotExist:
         return None
-    return row.ply, Remembered(learner, row.n_lessons, Scores(row.chosen, tuple(row.near), tuple(row.deep)))
+    return row.ply, Remembered(learner, row.n_lessons, position, Scores(row.chosen, tuple(row.near), tuple(row.deep)))
 
 
 def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list[LessonState], list[WeightsLearnt]]:

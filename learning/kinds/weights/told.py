@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.models import Match, Seat
+from games.models import Seat
 from games.rules.errors import InvalidPositionError
-from games.selectors import plies_read
 from games.states import MoveWorth, PartsState, PartsThought
 from learning.core.kernels.exact_floats import WIN, squash, worth
 from learning.core.machines.value_learner import Thought, ValueLearner
@@ -37,18 +36,17 @@ def board(machine: ValueLearner, position: Any) -> PartsState:
     }
 
 
-def thought(match: Match, seat: Seat, ply: int, machine: ValueLearner, scores: Thought) -> PartsThought:
-    """What a machine thought of a move that was played at a ply of a match in its seat."""
-    game, plies = match.room.game_rules, plies_read(match)
-    before = game.decode(plies[ply - 1].position) if ply else game.initial_position()
-    moves = worths(machine, before, scores)
+def thought(seat: Seat, ply: int, machine: ValueLearner, position: Any, scores: Thought) -> PartsThought:
+    """What a machine thought of a move that was played in its seat, at a ply, in this position."""
+    game = machine.game
+    moves = worths(machine, position, scores)
     played = next(one for one in moves if one["chosen"])
     who = f"{seat.name} played {played['name']} for it" if seat.is_human else f"It played {played['name']}"
     shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
     deep = scores.deep[scores.chosen]
     assert deep is not None, "what was played was searched to the end"
     return {
-        **board(machine, game.decode(plies[ply].position)),
+        **board(machine, game.apply(position, game.parse_move(played["move"]))),
         "words": f"{who}, out of {len(moves)} moves. {found_words(deep, machine)}",
         "ply": ply,
         "role": game.look.layout.roles[seat.side],

@@ -1,0 +1,84 @@
+"""A match against the strongest learnt value in a real browser: its weights, what it saw, what the match changed."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.rules.romgon.geometry import CELL
+from learning.core.engines.romgon.shipped import FOLDER
+from learning.models import Machine
+from learning.services.machines import machine_import
+from tests.e2e.axe import violations
+from tests.e2e.layout import broken, with_each
+from tests.e2e.playing import expect_plies, expect_turn, match_of
+from tests.e2e.test_romgon import play_any
+
+pytestmark = pytest.mark.e2e
+
+
+def strongest() -> Machine:
+    """The value for flips that comes with the program, looking as far ahead as a machine may."""
+    file = json.loads((FOLDER / "flips.json").read_text())
+    file["rule"]["play_depth"] = 4
+    return machine_import(user=None, content=json.dumps(file).encode(), name="V").machine
+
+
+def number(words: str) -> float:
+    return float(words.replace("\u2212", "-"))
+
+
+def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
+    machine = strongest()
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"/machines/{machine.pk}")
+    page.get_by_role("radio", name="square").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="rhombus")).to_be_checked()
+    expect(page.locator("#heat-words")).to_have_text(re.compile(r"^Its own rhombus: most for it \+[.\d]+ on 3-\d"))
+    page.get_by_label("flipped").check()
+    expect(page.locator("#heat-words")).to_have_text(re.compile("^Its own flipped rhombus"))
+    shown = page.locator("#heat-board text").all_text_contents()
+    page.locator("summary", has_text="Where pieces stand").click()
+    row = page.locator(".heat-numbers tr", has=page.get_by_role("rowheader", name="3-7", exact=True))
+    at = page.locator(".heat-numbers").first.locator("thead th").all_inner_texts().index("its own flipped rhombus")
+    in_table = number(row.locator("td").nth(at).inner_text())
+    assert abs(number(shown[CELL["3-7"]]) - in_table) < 0.006
+    assert with_each(page, broken) == []
+    assert violations(page) == []
+    page.locator("#play-0").click()
+    page.wait_for_url(re.compile("/rooms/"))
+    room = page.url
+    expect_turn(page)
+    play_any(page, match_of(page))
+    expect_plies(page, 2)
+    parts = page.locator("#parts")
+    expect(parts.locator("[data-parts=words]")).to_have_text(
+        re.compile(r"^It played .*Looking 4 moves ahead, it found ")
+    )
+    lines = parts.locator("[data-parts=board] > .parts > li")
+    expect(lines).to_have_count(5)
+    sizes = [abs(number(words)) for words in lines.locator(".figure").all_inner_texts()]
+    assert sizes == sorted(sizes, reverse=True)
+    for summary in parts.locator("summary").all():
+        summary.click()
+    adds = parts.locator("[data-parts=board] tbody tr td:last-child").all_inner_texts()
+    (told,) = re.findall(r"All together ([+−][.\d]+): a value of", parts.locator(".parts-sum").inner_text())
+    assert abs(sum(map(number, adds)) - number(told)) < 0.01
+    expect(parts.locator("[data-parts=moves] .tag")).to_have_text("played")
+    assert with_each(page, broken) == []
+    assert violations(page) == []
+    page.get_by_role("button", name="Give up").click()
+    page.get_by_role("button", name="Yes, give up").click()
+    parts.locator("summary", has_text="What the game changed in V").click()
+    parts.get_by_role("link", name=re.compile(r"All \d+ on the board")).click()
+    expect(page.locator("#shown")).to_have_text(re.compile("You see what lesson 1, a match, has changed"))
+    expect(page.locator("#heat-board text").first).to_be_visible()
+    page.goto(room)
+    page.get_by_role("link", name="What it makes of this position").click()
+    expect(page.locator("#choice .parts li").first).to_be_visible()
+    expect(page.locator("#here .parts li").first).to_be_visible()
+    assert with_each(page, broken) == []
+    assert violations(page) == []
