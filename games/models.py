@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -137,8 +138,10 @@ class Match(models.Model):
 
     sitting: list[Seat] | None = None
     """Its seats in order of side, once they are read; kept with this object, and never stored."""
-    is_touched: bool = False
-    """Whether more than this match has been locked or stored in its transaction, which therefore has to go on."""
+    is_held: bool = False
+    """Whether its room is locked for this transaction, or was only read."""
+    after: Callable[[], None] | None = None
+    """What to do once the match is stored as it stands."""
     played: list[Ply] | None = None
     """Its plies in order, once they are read; kept with this object as well, and those that are about to be stored."""
 

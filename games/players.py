@@ -44,11 +44,23 @@ class Viewer:
 GUEST = Viewer()
 
 
+class NotHeldError(Exception):
+    """The room was only read (``Match.is_held``), and has to be locked for this: it is begun anew under its lock."""
+
+
 class Insert(NamedTuple):
-    """A statement that is a part of the one that stores a match (a CTE), and its values."""
+    """A statement that is a part of the one that stores a match (a CTE), its values, and what to do on its commit."""
 
     statement: str
     values: list[Any]
+    after: Callable[[], None] | None = None
+
+    @classmethod
+    def of(cls, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> Insert:
+        """What adds rows to a table; ``columns`` says how each is written ("%s", with a cast where one is needed)."""
+        places = ", ".join([f"({', '.join(columns.values())})"] * len(rows))
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places}"  # noqa: S608 - names of our own
+        return cls(statement, [value for row in rows for value in row])
 
 
 class Beside(NamedTuple):
@@ -79,10 +91,11 @@ class Offer:
 class SeatPlayer(ABC):
     """An automated player of live matches. Every method is called inside the transaction that writes the match.
 
-    The one exception is how a slow player chooses (:meth:`is_slow`).
+    The exceptions are how a slow player chooses (:meth:`is_slow`), and moves of a match whose room is not locked
+    (``Match.is_held``): those are chosen, followed and remembered before the transaction begins.
 
-    Locks: the room is locked before any of these is called; a player that locks rows of its own does so in
-    ascending order of their ids, and never locks a room.
+    Locks: the room is locked before rows of a player's own are; it locks these in ascending order of their ids, and
+    never locks a room.
     """
 
     slug: ClassVar[str]
@@ -153,23 +166,23 @@ class SeatPlayer(ABC):
         """The move to play in a position that is not terminal, or a resignation.
 
         A slow player reads nothing from the database here, and writes nothing: the seat, its match and room are all
-        it gets.
+        it gets. Any other one that has to write something, or to lock it, needs the room's lock for that.
 
         What is random in it follows from ``seat.match.seed`` and ``seat.match.n_plies`` alone, so that a match can be
         played again.
+
+        Raises:
+            NotHeldError.
         """
 
     def follow(self, seat: Seat, position: Any, move: Any) -> Any:
         """Whoever has taken this player's seat over makes a move at ply ``seat.match.n_plies``: the memo of it.
 
-        It is what would have been that of a :class:`Choice`. The move is legal.
+        It is what would have been that of a :class:`Choice`. The move is legal. Raises as :meth:`choose` does.
         """
 
     def remember(self, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
-        """Store what it wants to remember of moves in its seat, or say what is to store it with them.
-
-        There are memos, and none is ``None``.
-        """
+        """What stores what it wants to remember of moves in its seat, if it does. There are memos, none is ``None``."""
 
     def pupil(self, seat: Seat) -> Hashable | None:
         """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.

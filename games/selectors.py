@@ -120,6 +120,7 @@ def match_current(code: str, *, lock: bool = False) -> Match:
         raise RoomNotFoundError
     room, match, _, sitting, played, *beside = found
     current = _row(Match, match)
+    current.is_held = lock
     current.room = _row(Room, room)
     current.sitting = [_row(Seat, seat) for seat in sitting]
     current.played = [_row(Ply, ply) for ply in played or ()]

@@ -2,6 +2,7 @@
 
 Each is one transaction that locks the room's row first, so a room has one writer at a time; machines are locked
 after it, in ascending order. Every change raises ``room.version`` and is broadcast once the transaction has committed.
+A move, or a resignation, is worked out before: its transaction stores it if the room has the version that was read.
 
 Automated players answer in the transaction of the move that they answer to. Of a slow one it is just noted that its
 move is due (``match.answer_by``): a thread thinks about it outside of any transaction (:func:`match_answer`) and stores
@@ -23,13 +24,14 @@ from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, close_old_connections, connection, transaction
+from django.db import DataError, IntegrityError, close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from psycopg.errors import DivisionByZero
 
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
-from games.players import MACHINE, PLAYERS, Choice, Insert, SeatPlayer, Viewer
+from games.players import MACHINE, PLAYERS, Choice, Insert, NotHeldError, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, count_lock
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
@@ -375,8 +377,9 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
     return _told(_stored(partial(_move_played, code, person, move, ply))).told(person.viewer)
 
 
-def _move_played(code: str, person: Person, move: str, ply: int | None) -> Match:
-    match, seats = _locked(code)
+def _move_played(code: str, person: Person, move: str, ply: int | None, lock: bool) -> Match:
+    match = match_current(code, lock=lock)
+    seats = seats_read(match)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
     # Before the turn: of a move sent twice the second is stale, and saying "not your turn" would puzzle.
@@ -407,9 +410,9 @@ def match_resign(*, code: str, person: Person) -> RoomState:
     return _told(_stored(partial(_resigned, code, person))).told(person.viewer)
 
 
-def _resigned(code: str, person: Person) -> Match:
-    match, seats = _locked(code)
-    seat = _seat_held(seats, person, match)
+def _resigned(code: str, person: Person, lock: bool) -> Match:
+    match = match_current(code, lock=lock)
+    seat = _seat_held(seats_read(match), person, match)
     _require_playing(match)
     _finish(match, Outcome(Side(seat.side).other, RESIGNATION))
     return match
@@ -666,7 +669,7 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> M
     status = MatchStatus.WAITING if waiting else MatchStatus.PLAYING
     match = Match(room=room, number=number, status=status, position=room.game_rules.encode(start))
     seats = [Seat(match=match, side=side) for side in Side]
-    match.sitting, match.played = seats, []
+    match.sitting, match.played, match.is_held = seats, [], True
     for side, holder in human_seats.items():
         _seat_person(seats[side], holder)
     sitting = [(seat, *asked[Side(seat.side)]) for seat in seats if seat.side in asked]
@@ -723,7 +726,7 @@ def _go_on(
         player = PLAYERS[seat.player]
         if answer is None and player.is_slow(seat):
             match.answer_by = timezone.now() + ANSWER_WITHIN
-            transaction.on_commit(partial(_think_later, match, None if most is None else most - n_answers))
+            match.after = partial(_think_later, match, None if most is None else most - n_answers)
             break
         choice, answer = answer or player.choose(seat, position), None
         _remember(seat, choice.memo)
@@ -759,14 +762,15 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.answer_by = None
 
 
-PLAYED = "INSERT INTO games_ply (match_id, number, side, move, position, played_at) VALUES "
 CURRENT = """
     UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
         answer_by = %s
     WHERE id = %s"""
-STORE_MATCH = "WITH {parts} UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s"
-"""Its parts are not of arrays, whose length tells so much of the cost that PostgreSQL would plan it each time."""
-PLY = ("match_id", "number", "side", "move", "position", "played_at")
+STORE_MATCH = """
+    WITH {parts} UPDATE games_room SET version = %s + 1 / (version = %s)::int, changed_at = %s WHERE id = %s"""
+"""Nothing of it is stored, and 22012 raised, where the room has another version by now. Its parts are not of arrays,
+whose length tells so much of the cost that PostgreSQL would plan it each time."""
+PLY = dict.fromkeys(("match_id", "number", "side", "move", "position", "played_at"), "%s")
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
 
 
@@ -785,13 +789,16 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
 
 
 def _match_store(match: Match, locks: Sequence[str]) -> None:
-    """Store a match, its new plies, what players remember of them, and the room's next version: one statement."""
-    match.room.version += 1
-    match.room.changed_at = this_minute()
+    """Store a match, its new plies, what players remember of them, and the room's next version: one statement.
+
+    Raises:
+        NotHeldError: the room is not as it was read.
+    """
+    room = match.room
+    room.changed_at = this_minute()
     parts = [Insert(CURRENT, [getattr(match, name) for name in MATCH])]
     if new := [ply for ply in plies_read(match) if ply.pk is None]:
-        places = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(new))
-        parts.append(Insert(PLAYED + places, [getattr(ply, name) for ply in new for name in PLY]))
+        parts.append(Insert.of("games_ply", PLY, [[getattr(ply, name) for name in PLY] for ply in new]))
     for seat in seats_read(match):
         if seat.memos:
             memos, seat.memos = seat.memos, None
@@ -802,59 +809,73 @@ def _match_store(match: Match, locks: Sequence[str]) -> None:
     if locks:
         statement += f" RETURNING {', '.join([COUNT_LOCK] * len(locks))}"
     values = [value for part in parts for value in part.values]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, match.room.changed_at, match.room_id, *locks])
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [*values, room.version, room.version, room.changed_at, room.pk, *locks])
+    except DataError as error:
+        if isinstance(error.__cause__, DivisionByZero):
+            raise NotHeldError from None
+        raise
+    room.version += 1
+    for after in (match.after, *(part.after for part in parts)):
+        if after is not None:
+            transaction.on_commit(after)
+    match.after = None
 
 
 @_again
-def _stored(change: Callable[[], Match], *, alone: bool = False) -> Match:
-    """Change a room's match under the room's lock and store it (:func:`_store`), in a transaction of its own.
+def _stored(change: Callable[[bool], Match]) -> Match:
+    """Change a room's match and store it (:func:`_store`), by as few round trips as can be.
 
-    A match that ends while another thread of this process teaches the same machines gives its lock back, and is stored
-    together with all others that end meanwhile: a machine's row would else be a queue, in which each match waits for
-    the commits of all before it. Where its room has changed by then the match begins anew, by itself.
+    The match is changed as it was read, without a lock, and stored if the room is still as it was then: a match that
+    goes on by one statement. Matches that end while another thread of this process teaches the same machines are
+    stored together with all others that end meanwhile: a machine's row would else be a queue, in which each waits for
+    the commits of all before it. What cannot be done so begins anew, under the room's lock.
 
     Args:
-        change: locks the room and changes its match, and stores nothing unless it says so (``Match.is_touched``).
-        alone: whether to wait for the machines' locks as anybody else does.
+        change: reads the room, locked or not, and changes its match; without the lock it stores nothing.
     """
-    with contextlib.ExitStack() as afterwards, transaction.atomic():
-        match = change()
-        pupils = None if alone or match.is_touched else _pupils(match)
-        if pupils is None or ENDINGS.begin(pupils):
-            if pupils is not None:
-                afterwards.callback(ENDINGS.end, pupils)
+    with contextlib.suppress(NotHeldError):
+        match = change(False)
+        if not match.is_over:
             _store(match)
             return match
-        # Nothing has been stored, so its locks go with the commit: with a rollback the driver would forget what is
-        # prepared on this connection.
-    return match if ENDINGS.wait(pupils, match, _stored_together) else _stored(change, alone=True)
+        if ENDINGS.store(_pupils(match) or match.pk, match, _stored_together):
+            return match
+    with transaction.atomic():
+        match = change(True)
+        _store(match)
+        return match
 
 
-def _pupils(match: Match) -> Hashable | None:
-    """Who learns from a match that is over, apart from those who learn in its room alone; ``None``: nobody."""
-    if not match.is_over:
-        return None
+def _pupils(match: Match) -> frozenset[Hashable]:
+    """Who learns from a match that is over, apart from those who learn in its room alone."""
     seats = [seat for seat in seats_read(match) if seat.automaton]
-    return frozenset(pupil for seat in seats if (pupil := PLAYERS[seat.automaton].pupil(seat)) is not None) or None
+    return frozenset(pupil for seat in seats if (pupil := PLAYERS[seat.automaton].pupil(seat)) is not None)
 
 
 @transaction.atomic
-def _stored_together(matches: list[Match]) -> list[Match]:
-    """Store matches whose rooms' locks were given back since they were changed; those whose rooms are as they were."""
+def _stored_together(matches: Sequence[Match]) -> Sequence[Match]:
+    """Store matches that were changed without a lock; those whose rooms are as they were read."""
+    if len(matches) > 1:
+        matches = _as_they_were(matches)
+    _store(*matches)
+    return matches
+
+
+def _as_they_were(matches: Sequence[Match]) -> list[Match]:
+    """Lock the rooms of matches; those of them, one a room, whose room is as it was read."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, version FROM games_room WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
             [[match.room_id for match in matches]],
         )
         versions = dict(cursor.fetchall())
-    as_they_were: dict[int, Match] = {}
+    by_room: dict[int, Match] = {}
     for match in matches:
         if versions.get(match.room_id) == match.room.version:
-            as_they_were.setdefault(match.room_id, match)
-    if as_they_were:
-        _store(*as_they_were.values())
-    return list(as_they_were.values())
+            by_room.setdefault(match.room_id, match)
+    return list(by_room.values())
 
 
 def _changed(match: Match, *, locks: Sequence[str] = ()) -> State:

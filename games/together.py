@@ -24,37 +24,21 @@ class Together(Generic[ItemT]):
         self._lock = threading.Lock()
         self._waiting: dict[Hashable, list[_Waiting[ItemT]]] = {}
 
-    def begin(self, key: Hashable) -> bool:
-        """Whether it is one's turn to store at once; then :meth:`end` has to follow, whatever happens."""
-        with self._lock:
-            if key in self._waiting:
-                return False
-            self._waiting[key] = []
-            return True
-
-    def end(self, key: Hashable) -> None:
-        """One has stored, or failed to: the first of those who wait stores next, if anybody does."""
-        with self._lock:
-            waiting = self._waiting.pop(key)
-            if waiting:
-                self._waiting[key] = []
-        if waiting:
-            waiting[0].turn.set_result(waiting)
-
-    def wait(self, key: Hashable, item: ItemT, store: Callable[[list[ItemT]], Sequence[ItemT]]) -> bool:
-        """Wait until it has been stored, perhaps by oneself; whether it has, for what fails is stored for nobody.
+    def store(self, key: Hashable, item: ItemT, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]) -> bool:
+        """Have something stored, at once or once those before have been; whether it has been stored.
 
         Args:
             key: what for.
             item: what is to be stored.
-            store: stores many, all of those that it returns or, where it raises, none.
+            store: stores many, all of those that it returns or, where it raises, none. What it raises over one alone
+                is raised here; of several none is stored then.
         """
         own = _Waiting(item)
         with self._lock:
             queue = self._waiting.get(key)
             if queue is not None:
                 queue.append(own)
-            else:  # whoever stored has just ended
+            else:
                 self._waiting[key] = []
         together = [own] if queue is None else own.turn.result()
         if together:
@@ -62,19 +46,31 @@ class Together(Generic[ItemT]):
         return own.is_stored
 
     def _store_for(
-        self, together: list[_Waiting[ItemT]], key: Hashable, store: Callable[[list[ItemT]], Sequence[ItemT]]
+        self, together: list[_Waiting[ItemT]], key: Hashable, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]
     ) -> None:
         stored: Sequence[ItemT] = ()
         try:
             stored = store([one.item for one in together])
-        except Exception:  # whatever it was, each tries by itself next and is told its own
+        except Exception:
+            if len(together) == 1:
+                raise
+            # Whatever it was, each tries by itself next and is told its own.
             logger.warning("%d could not be stored together", len(together), exc_info=True)
         finally:
             for one in together:
                 one.is_stored = any(one.item is item for item in stored)
-            self.end(key)
+            self._next(key)
             for one in together[1:]:
                 one.turn.set_result([])
+
+    def _next(self, key: Hashable) -> None:
+        """One has stored, or failed to: the first of those who wait stores for all of them, if anybody does."""
+        with self._lock:
+            waiting = self._waiting.pop(key)
+            if waiting:
+                self._waiting[key] = []
+        if waiting:
+            waiting[0].turn.set_result(waiting)
 
 
 class _Waiting(Generic[ItemT]):

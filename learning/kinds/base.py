@@ -309,7 +309,8 @@ class Kind(ABC):
     def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         """What the machine in this seat plays. The memo of the choice is what :meth:`remember` gets.
 
-        Without the machine's lock: whoever writes takes those of the seat's match (``storage.locks``).
+        Without the machine's lock: whoever writes takes those of the seat's match (``storage.locks``), and for that
+        the match has to be held (``games.players.NotHeldError``).
         """
 
     @abstractmethod
@@ -318,7 +319,7 @@ class Kind(ABC):
 
     @abstractmethod
     def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert | None:
-        """Store how moves of the seat came about, or say what is to be stored with them. Without the machine's lock."""
+        """What stores how moves of the seat came about, if anything does."""
 
     @abstractmethod
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:

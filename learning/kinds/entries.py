@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from games.models import Seat
-from games.players import Memo
+from games.players import Insert, Memo
 from games.rules.base import Side
 from learning.core.exchange import native
 from learning.core.exchange.errors import ExchangeError
@@ -29,6 +29,8 @@ from learning.selectors.values import decision_positions
 from learning.storage import values as storage
 from learning.storage.bounds import values_most
 from learning.storage.lessons import Cause, lessons_go_back_to
+
+DECIDED = dict.fromkeys(("machine_id", "seat_id", "ply", "key", "chosen", '"values"', "explored", "epsilon"), "%s")
 
 
 class TableMemory(AnyMemory, Protocol):
@@ -88,21 +90,22 @@ class Entries(Kind):
     def restore(self, machine: Machine, data: ValuesData) -> None:
         storage.values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> None:
-        """Store its decisions, each of which was noted as a ``Chosen``."""
-        Decision.objects.bulk_create(
-            Decision(
-                machine=machine,
-                seat=seat,
-                ply=ply,
-                key=chosen.decision.key,
-                chosen=chosen.index,
-                values=[one.value for one in chosen.candidates],
-                explored=chosen.explored,
-                epsilon=machine.epsilon or 0.0,
-            )
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert:
+        """Its decisions, each of which was noted as a ``Chosen``."""
+        rows = [
+            [
+                machine.pk,
+                seat.pk,
+                ply,
+                chosen.decision.key,
+                chosen.index,
+                [one.value for one in chosen.candidates],
+                chosen.explored,
+                machine.epsilon or 0.0,
+            ]
             for ply, chosen in memos
-        )
+        ]
+        return Insert.of("learning_decision", DECIDED, rows)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         for one in ended:  # loaded here, so that no kind can forget how many entries the machine may come to have

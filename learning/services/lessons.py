@@ -1,7 +1,7 @@
 """Machines in live matches: they sit down, move, and learn when one ends.
 
-The players (``learning.players``) ask these; what differs from kind to kind is the kind's. Everything here is called
-inside the transaction that writes the match, which holds the room's lock.
+The players (``learning.players``) ask these; what differs from kind to kind is the kind's. Who sits down and what is
+learnt is written inside the transaction that writes the match, which holds the room's lock.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def machine_follow(*, seat: Seat, position: Any, move: Any) -> Any:
 
 
 def memos_store(*, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
-    """Store how the machine in this seat came to its moves, or say what is to be stored with them."""
+    """What stores how the machine in this seat came to its moves, if anything does."""
     machine = machine_in(seat)
     return None if machine is None else kind_of(machine).remember(seat, machine, memos)
 

@@ -76,7 +76,5 @@ def draws_insert(seat: Seat, machine: Machine, draws: Sequence[tuple[int, BeadDr
     rows = [[machine.pk, seat.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in draws]
     if seat.occupant is not None:
         seat.occupant.draws += [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, [None, *row]) for row in rows]
-    places = ", ".join(["(%s, %s, %s, %s, %s, %s::int[], %s)"] * len(rows))
-    columns = ", ".join(DRAWN[1:])
-    statement = f"INSERT INTO learning_draw ({columns}) VALUES {places}"  # noqa: S608
-    return Insert(statement, [value for row in rows for value in row])
+    columns = dict.fromkeys(DRAWN[1:], "%s") | {"beads": "%s::int[]"}
+    return Insert.of("learning_draw", columns, rows)

@@ -176,11 +176,11 @@ class BoxKind(Kind):
         return refill
 
     def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Insert:
+        stores = draws_insert(seat, machine, memos)
         _, last = memos[-1]
-        if last.slot is not None:
-            drawn = {"position": last.box, "slot": last.slot}
-            transaction.on_commit(lambda: events.bead_drawn(machine, drawn))
-        return draws_insert(seat, machine, memos)
+        if last.slot is None:
+            return stores
+        return stores._replace(after=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         """All of them together: what they have opened is read once, and every lesson stored in two statements."""

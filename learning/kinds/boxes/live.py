@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from games.models import Seat
-from games.players import Choice
+from games.players import Choice, NotHeldError
 from games.rules.base import Outcome
 from games.selectors import RESIGNATION, seats_read
 from learning.core.kernels.random_source import RandomSource
@@ -122,12 +122,13 @@ def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMach
 
 
 def _locked(seat: Seat) -> Machine | None:
-    """The seat's machine, locked; ``None`` if it has been deleted since it was read.
+    """The seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
 
     The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
     they would not be in ascending order, and two matches could wait for each other.
     """
-    seat.match.is_touched = True
+    if not seat.match.is_held:
+        raise NotHeldError
     sitting_read([one for one in seats_read(seat.match) if one.automaton], lock=True)
     return machine_in(seat)
 

@@ -63,7 +63,9 @@ def follow(machine: Machine, position: Any, move: Any) -> Remembered:
     return Remembered(learner, n_lessons, position, learner.think(position, move)[1])
 
 
-_THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "near", "deep")
+_THOUGHT = dict.fromkeys(("machine_id", "seat_id", "ply", "n_lessons", "chosen"), "%s") | dict.fromkeys(
+    ("near", "deep"), "%s::float8[]"
+)
 
 
 def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Insert:
@@ -73,9 +75,7 @@ def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered
         [machine.pk, seat.pk, ply, one.n_lessons, one.scores.chosen, list(one.scores.near), list(one.scores.deep)]
         for ply, one in memos
     ]
-    places = ", ".join(["(%s, %s, %s, %s, %s, %s::float8[], %s::float8[])"] * len(rows))
-    statement = f"INSERT INTO learning_thought ({', '.join(_THOUGHT)}) VALUES {places}"  # noqa: S608 - our columns
-    return Insert(statement, [value for row in rows for value in row])
+    return Insert.of("learning_thought", _THOUGHT, rows)
 
 
 @dataclass(frozen=True, slots=True)
