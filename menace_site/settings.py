@@ -116,13 +116,13 @@ DATABASES: dict[str, Any] = {
         **env.db_url_config(DATABASE_URL or "postgres:///"),
         # Connections kept open under ASGI leak, one for each request: the pool keeps them.
         "CONN_MAX_AGE": 0,
-        "CONN_HEALTH_CHECKS": True,
     },
 }
 # Statements are planned once for each connection of the pool, and not for each move.
 DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 # Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
+    DATABASES["default"]["ENGINE"] = "menace_site.pooled"
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
