@@ -30,7 +30,7 @@ SEND_TIMEOUT_S = 2
 """What a broker that hangs has not taken by then is given up."""
 CLOSE_WITHIN_S = 1
 """What is still to be told when the process ends is told within this, or not at all."""
-GATHER_S = 0.02
+GATHER_S = 0.05
 """After a batch the next one gathers for so long; what comes after a while of silence goes out at once."""
 MOST_GROUPS = 10_000
 """So many groups at most wait to be told something; what comes for others then is dropped."""
