@@ -5,12 +5,12 @@ the same random words and leaves the same values to the last bit: sums and produ
 formulas are there.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import kernel
 from learning.core.kernels.random_source import below, next_word
 
 U = np.uint64
@@ -18,6 +18,8 @@ ZERO, ONE = U(0), U(1)
 TICKETS = (1 << 32) - 1
 WIN, DRAW, LOSS = 0, 1, 2
 DRAWN = -3
+REPLIES, FROZEN, LEARNS, ITSELF = 0, 1, 2, 3
+"""Who the other player is: a fixed opponent, a machine that does not learn, one that does, or the learner itself."""
 
 
 class TableWords(NamedTuple):
@@ -36,100 +38,6 @@ class TableWords(NamedTuple):
     loss: float
 
 
-class PlayerArrays(NamedTuple):
-    """One of two players on a graph. A fixed opponent has ``replies`` 1 and its replies, a learner the rest.
-
-    ``edge_entry``: ``(n_edges,) int32``, −1 for a move without an entry; ``values``: ``(n_entries,) float64``;
-    ``visits``: ``(n_entries,) int64``; ``epsilon``: ``(1,) float64``, 0 for one that does not learn; the last three are
-    updated in place if the player ``learns``. ``reply_indptr``: ``(n_nodes + 1,) int32``; ``reply_edge``:
-    ``(n_replies,) int32``.
-    """
-
-    replies: int
-    learns: int
-    rule: TableWords
-    edge_entry: NDArray[np.int32]
-    values: NDArray[np.float64]
-    visits: NDArray[np.int64]
-    epsilon: NDArray[np.float64]
-    reply_indptr: NDArray[np.int32]
-    reply_edge: NDArray[np.int32]
-
-
-@inlined
-def choose_edge(
-    rule: TableWords,
-    epsilon: float,
-    edge_entry: NDArray[np.int32],
-    values: NDArray[np.float64],
-    first: np.uint64,
-    end: np.uint64,
-    successor: NDArray[np.int32],
-    mover: np.int64,
-    worths: NDArray[np.float64],
-    path: NDArray[np.uint64],
-    ahead: NDArray[np.float64],
-    n_path: np.uint64,
-    a: np.uint64,
-    b: np.uint64,
-) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """The move that a learner plays, how long its path is with it, and the random source after two words."""
-    most, n_best = -np.inf, ZERO
-    for edge in range(first, end):
-        entry = edge_entry[edge]
-        if entry >= 0:
-            worth = rule.outlook * values[U(entry)]
-        elif successor[edge] == DRAWN:
-            worth = rule.draw
-        else:
-            worth = rule.win if -1 - successor[edge] == mover else rule.loss
-        worths[edge - first] = worth
-        if worth > most:
-            most, n_best = worth, ONE
-        elif worth == most:
-            n_best += ONE
-    word, a, b = next_word(a, b)
-    explores = np.float64(below(word, U(TICKETS))) < epsilon * np.float64(TICKETS)
-    word, a, b = next_word(a, b)
-    left = below(word, end - first if explores else n_best)
-    chosen = first
-    if explores:
-        chosen += left
-    else:
-        while worths[chosen - first] != most or left > ZERO:
-            if worths[chosen - first] == most:
-                left -= ONE
-            chosen += ONE
-    if edge_entry[chosen] >= 0:
-        path[n_path] = U(edge_entry[chosen])
-        ahead[n_path] = most if rule.off_policy != 0 else values[path[n_path]]
-        n_path += ONE
-    return chosen, n_path, a, b
-
-
-@inlined
-def learn_table(
-    rule: TableWords,
-    path: NDArray[np.uint64],
-    ahead: NDArray[np.float64],
-    n_path: np.uint64,
-    result: int,
-    values: NDArray[np.float64],
-    visits: NDArray[np.int64],
-) -> None:
-    """Correct the values on the path of a game, the last first."""
-    target = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
-    for back in range(n_path):
-        index = n_path - ONE - back
-        if back > ZERO:
-            target = rule.discount * ((1.0 - rule.reach) * ahead[index + ONE] + rule.reach * target)
-        entry = path[index]
-        n = visits[entry] + 1
-        step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
-        visits[entry] = n
-        values[entry] += step * (target - values[entry])
-
-
 @kernel
 def train_tables(
     n_games: int,
@@ -137,24 +45,46 @@ def train_tables(
     indptr: NDArray[np.int32],
     successor: NDArray[np.int32],
     side: NDArray[np.int8],
-    own: Any,
-    other: Any,
+    own_rule: TableWords,
+    other_rule: TableWords,
+    other: int,
+    edge_entry: NDArray[np.int32],
+    values: NDArray[np.float64],
+    visits: NDArray[np.int64],
+    epsilon: NDArray[np.float64],
+    reply_indptr: NDArray[np.int32],
+    reply_edge: NDArray[np.int32],
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
 ) -> None:
-    """Play ``n_games``; ``own`` learns, and plays side ``seat``, or either at random if that is −1.
+    """Play ``n_games``; we learn, and play side ``seat``, or either at random if that is −1.
 
-    ``words``: ``(2,) uint64``, the random source; ``tally``: ``(3,) int64``, games won, drawn and lost by ``own``. Both
-    are updated in place, as the arrays of those are that learn. The two players may share their arrays.
+    Two players are one loop over one set of arrays: an array that is chosen, or handed to a part of a kernel, may cost
+    a count of its references at every move, which takes as long as the move.
+
+    Args:
+        n_games: how many.
+        seat: our side, or −1.
+        indptr: of the graph, with ``successor`` and ``side``.
+        successor: the same.
+        side: the same.
+        own_rule: how we learn.
+        other_rule: how the other player learns, if it is a machine.
+        other: who that is: :data:`REPLIES`, :data:`FROZEN`, :data:`LEARNS` or :data:`ITSELF`.
+        edge_entry: ``(2 * n_edges,) int32``, our entry of each move, −1 for one without, then the other player's.
+        values: ``(n_entries,) float64``, those of both; updated in place.
+        visits: ``(n_entries,) int64``, the same.
+        epsilon: ``(2,) float64``, our ε and the other player's, 0 for a frozen one; updated in place.
+        reply_indptr: ``(n_nodes + 1,) int32``, the replies of a fixed opponent.
+        reply_edge: ``(n_replies,) int32``, the same.
+        words: ``(2,) uint64``, the random source; updated in place.
+        tally: ``(3,) int64``, games that we have won, drawn and lost; updated in place.
     """
-    own_path, other_path = np.empty(len(side), dtype=np.uint64), np.empty(len(side), dtype=np.uint64)
-    own_ahead, other_ahead = np.empty(len(side)), np.empty(len(side))
+    n_edges, most_plies = U(len(successor)), U(len(side))
+    path, ahead = np.empty(2 * len(side), dtype=np.uint64), np.empty(2 * len(side))
     worths = np.empty(np.max(np.diff(indptr)))
-    # Each array is taken out of its tuple once: to take it out costs a count of references, which are atomic.
-    own_entry, own_values, own_visits, own_epsilon = own.edge_entry, own.values, own.visits, own.epsilon
-    other_entry, other_values, other_visits, other_epsilon = other.edge_entry, other.values, other.visits, other.epsilon
-    reply_indptr, reply_edge = other.reply_indptr, other.reply_edge
-    own_rule, other_rule, other_learns = own.rule, other.rule, other.learns != 0
+    second = ZERO if other == ITSELF else ONE  # one that plays itself has one ε
+    n_learners = 2 if other >= LEARNS else 1
     a, b = words[0], words[1]
     for _ in range(n_games):
         mine = np.int64(seat)
@@ -165,29 +95,67 @@ def train_tables(
         after = np.int64(0)
         while after >= 0:
             node = U(after)
-            first, end = U(indptr[node]), U(indptr[node + ONE])
             mover = np.int64(side[node])
-            if mover == mine:
-                edge, n_own, a, b = choose_edge(
-                    own_rule, own_epsilon[0], own_entry, own_values, first, end, successor, mover,
-                    worths, own_path, own_ahead, n_own, a, b,
-                )  # fmt: skip
-            elif other.replies != 0:
+            if mover != mine and other == REPLIES:
                 word, a, b = next_word(a, b)
                 reply = U(reply_indptr[node])
-                edge = U(reply_edge[reply + below(word, U(reply_indptr[node + ONE]) - reply)])
+                reply += below(word, U(reply_indptr[node + ONE]) - reply)
+                after = np.int64(successor[U(reply_edge[reply])])
+                continue
+            first, end = U(indptr[node]), U(indptr[node + ONE])
+            rule, entries, whose = own_rule, ZERO, ZERO
+            if mover != mine:
+                rule, entries, whose = other_rule, n_edges, second
+            most, n_best = -np.inf, ZERO
+            for edge in range(first, end):
+                entry = edge_entry[entries + edge]
+                if entry >= 0:
+                    worth = rule.outlook * values[U(entry)]
+                elif successor[edge] == DRAWN:
+                    worth = rule.draw
+                else:
+                    worth = rule.win if -1 - successor[edge] == mover else rule.loss
+                worths[edge - first] = worth
+                if worth > most:
+                    most, n_best = worth, ONE
+                elif worth == most:
+                    n_best += ONE
+            word, a, b = next_word(a, b)
+            explores = np.float64(below(word, U(TICKETS))) < epsilon[whose] * np.float64(TICKETS)
+            word, a, b = next_word(a, b)
+            left = below(word, end - first if explores else n_best)
+            chosen = first
+            if explores:
+                chosen += left
             else:
-                edge, n_other, a, b = choose_edge(
-                    other_rule, other_epsilon[0], other_entry, other_values, first, end, successor, mover,
-                    worths, other_path, other_ahead, n_other, a, b,
-                )  # fmt: skip
-            after = np.int64(successor[edge])
+                while worths[chosen - first] != most or left > ZERO:
+                    if worths[chosen - first] == most:
+                        left -= ONE
+                    chosen += ONE
+            entry = edge_entry[entries + chosen]
+            if entry >= 0:
+                place = n_own if mover == mine else most_plies + n_other
+                path[place] = U(entry)
+                ahead[place] = most if rule.off_policy != 0 else values[U(entry)]
+                n_own += ONE if mover == mine else ZERO
+                n_other += ZERO if mover == mine else ONE
+            after = np.int64(successor[chosen])
         # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
         result = DRAW if after == DRAWN else (WIN if -1 - after == mine else LOSS)
         tally[U(result)] += 1
-        learn_table(own_rule, own_path, own_ahead, n_own, result, own_values, own_visits)
-        own_epsilon[0] = max(own_rule.floor, own_rule.decay * own_epsilon[0])
-        if other_learns:
-            learn_table(other_rule, other_path, other_ahead, n_other, LOSS - result, other_values, other_visits)
-            other_epsilon[0] = max(other_rule.floor, other_rule.decay * other_epsilon[0])
+        for learner in range(n_learners):
+            rule, begin, n_path, whose = own_rule, ZERO, n_own, ZERO
+            if learner == 1:
+                rule, begin, n_path, whose, result = other_rule, most_plies, n_other, second, LOSS - result
+            target = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
+            for back in range(n_path):
+                place = begin + n_path - ONE - back
+                if back > ZERO:
+                    target = rule.discount * ((1.0 - rule.reach) * ahead[place + ONE] + rule.reach * target)
+                met = path[place]
+                n = visits[met] + 1
+                step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
+                visits[met] = n
+                values[met] += step * (target - values[met])
+            epsilon[whose] = max(rule.floor, rule.decay * epsilon[whose])
     words[0], words[1] = a, b

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Side
 from learning.core.kernels.random_source import RandomSource
-from learning.core.kernels.table_learning import PlayerArrays, TableWords, train_tables
+from learning.core.kernels.table_learning import FROZEN, ITSELF, LEARNS, REPLIES, TableWords, train_tables
 from learning.core.machines.box_machine import Result
 from learning.core.machines.q_learning import Decision
 from learning.core.machines.table_learner import TableLearner, entry_key
@@ -180,10 +180,7 @@ class TableMemory:
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource, side: Side | None = None) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent, on one side or either; updates itself and ``rng``."""
         assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
-        replies = replies_compile(self.game, opponent)
-        own = self._arrays()
-        other = own._replace(replies=1, learns=0, reply_indptr=replies[0], reply_edge=replies[1])
-        return self._train(own, other, n_games, rng, side)
+        return self._train(None, REPLIES, replies_compile(self.game, opponent), n_games, rng, side)
 
     def train_against(
         self, opponent: TableMemory, n_games: int, rng: RandomSource, side: Side | None = None, *, opponent_learns: bool
@@ -195,37 +192,39 @@ class TableMemory:
         """
         if opponent.table.graph is not self.table.graph:
             raise ValueError(f"a machine that plays {opponent.game.name} cannot play {self.game.name}")
-        own = self._arrays()
-        other = own if opponent is self else opponent._arrays()  # its own opponent shares ε with it as well
-        if not opponent_learns:
-            other = other._replace(learns=0, epsilon=np.zeros(1))
-        tally = self._train(own, other, n_games, rng, side)
-        if opponent_learns and opponent is not self:
-            opponent.epsilon = float(other.epsilon[0])
-        return tally
+        who = (ITSELF if opponent is self else LEARNS) if opponent_learns else FROZEN
+        return self._train(opponent, who, (_NOTHING, _NOTHING), n_games, rng, side)
 
     def _train(
-        self, own: PlayerArrays, other: PlayerArrays, n_games: int, rng: RandomSource, side: Side | None
+        self,
+        other: TableMemory | None,
+        who: int,
+        replies: tuple[Int32s, Int32s],
+        n_games: int,
+        rng: RandomSource,
+        side: Side | None,
     ) -> Tally:
         graph, words, tally = self.table.graph, rng.to_array(), np.zeros(3, np.int64)
-        seat = -1 if side is None else int(side)
-        train_tables(n_games, seat, graph.indptr, graph.successor, graph.side, own, other, words, tally)
-        rng.set_array(words)
-        self.epsilon = float(own.epsilon[0])
-        return Tally(*map(int, tally))
-
-    def _arrays(self) -> PlayerArrays:
-        return PlayerArrays(
-            replies=0,
-            learns=1,
-            rule=table_words(self.rule),
-            edge_entry=self.table.edge_entry,
-            values=self.values,
-            visits=self.visits,
-            epsilon=np.array([self.epsilon], np.float64),
-            reply_indptr=_NOTHING,
-            reply_edge=_NOTHING,
+        seat, n_own = -1 if side is None else int(side), len(self.values)
+        theirs = self if other is None else other
+        values, visits, their_entry = self.values, self.visits, theirs.table.edge_entry
+        if theirs is not self:
+            values, visits = np.concatenate((values, theirs.values)), np.concatenate((visits, theirs.visits))
+            their_entry = np.where(their_entry < 0, their_entry, their_entry + np.int32(n_own))
+        epsilon = np.array([self.epsilon, theirs.epsilon if who == LEARNS else 0.0])
+        edge_entry = np.concatenate((self.table.edge_entry, their_entry))
+        rules = table_words(self.rule), table_words(theirs.rule)
+        train_tables(
+            *(n_games, seat, graph.indptr, graph.successor, graph.side, *rules, who),
+            *(edge_entry, values, visits, epsilon, *replies, words, tally),
         )
+        rng.set_array(words)
+        self.epsilon = float(epsilon[0])
+        if theirs is not self:
+            self.values[:], self.visits[:] = values[:n_own], visits[:n_own]
+        if who == LEARNS:
+            theirs.values[:], theirs.visits[:], theirs.epsilon = values[n_own:], visits[n_own:], float(epsilon[1])
+        return Tally(*map(int, tally))
 
 
 def table_policy(memory: TableMemory) -> Floats:
