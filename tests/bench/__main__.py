@@ -13,7 +13,18 @@ from pathlib import Path
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
-from tests.bench import ai, exact_strength, learning_speed, learnt, live_load, romgon, stored, values, warm_start
+from tests.bench import (
+    ai,
+    exact_strength,
+    ladder,
+    learning_speed,
+    learnt,
+    live_load,
+    romgon,
+    stored,
+    values,
+    warm_start,
+)
 from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -29,7 +40,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "match-page": stored.match_page,
     "page-of-boxes": stored.page_of_boxes,
     "romgon-engine": romgon.engine,
-    "romgon-levels": romgon.levels,
+    "ladder-short": ladder.short,
     "learnt-speed": learnt.learnt_speed,
     "learnt-plain": learnt.learnt_plain,
     "learner-curve": romgon.learner_curve,
@@ -39,6 +50,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
 }
 LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "live-load": live_load.live_load,
+    "ladder": ladder.whole,
     "learnt-flips": learnt.learnt_flips,
 }
 """Only by name: half an hour, and ten minutes."""

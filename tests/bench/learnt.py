@@ -10,6 +10,8 @@ import statistics
 import time
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from games.rules.registry import game_get
 from games.rules.romgon.rules import Romgon
 from learning.core.engines.base import Learnt
@@ -129,7 +131,7 @@ def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
 
 @kernel
 def _n_nodes(board, side, options, depth, weights):
-    desk = desk_made(depth, len(board))
+    desk = desk_made(depth, len(board), np.zeros(1, np.uint8))
     load(board, desk.sight.cells, desk.sight.sets)
     n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
     look(desk, n, side, options, depth, False, weights)

@@ -1,4 +1,4 @@
-"""How fast the Romgon engine is, how its levels do against each other, and what training makes of the Q-learner."""
+"""How fast the Romgon engine is, and what training makes of the Q-learner."""
 
 from __future__ import annotations
 
@@ -23,20 +23,16 @@ from learning.core.training.q_contest import FrozenValues
 from learning.core.training.q_episodes import QMemory
 from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure, spread
-from tests.learning.core.romgon_contest import level_contest
 
 N_SEARCHES = 101
 N_ROUNDS = 7
 N_EVALUATIONS = 200_000
-N_GAMES = 200
 N_CHECKED = 400
 FLIPS = Options(flip=True)
 CURVE = (0, 100, 200, 400, 1_000)
 N_CURVE_GAMES = 1_000
 LOT = 100
 FLIP_GAME = Romgon(FLIPS)
-NOT_BELOW = {"romgon-flip: hard against medium", "romgon-flip: expert against medium"}
-"""With flips the evaluation rewards turning pieces over, so the deeper levels come late for medium's race."""
 
 
 def engine() -> Iterator[Figure]:
@@ -136,24 +132,3 @@ def _timed(call: Callable[[], object], n: int, unit: float = 1) -> list[float]:
         call()
         times.append(unit * (time.perf_counter() - begin))
     return times
-
-
-def levels() -> Iterator[Figure]:
-    """Each level against the one below: two random plies, then 200 games, every opening from both sides."""
-    for slug in ("romgon", "romgon-flip"):
-        for strong, weak in (
-            ("beginner", "easy"),
-            ("medium", "easy"),
-            ("hard", "easy"),
-            ("hard", "medium"),
-            ("expert", "medium"),
-            ("expert", "hard"),
-        ):
-            wins, draws, losses = level_contest(game_get(slug), strong, weak, N_GAMES)
-            low, high = wilson(wins, N_GAMES)
-            measured = f"{wins} won, {draws} drawn, {losses} lost: {wins / N_GAMES:.2f} ({low:.2f} to {high:.2f})"
-            name = f"{slug}: {strong} against {weak}"
-            if name in NOT_BELOW:
-                yield Figure(name, measured, "none", ok=True)
-            else:
-                yield Figure(name, measured, "> 0.5", low > 0.5)

@@ -229,7 +229,7 @@ class AnyGameAdviser(Adviser[Question]):
             "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
             "types": [],
             "sides": list(zip(COLOURS, game.look.layout.role_names, strict=True)),
-            "levels": [level for level, opponent in LEVELS.items() if opponent.plays(game)],
+            "levels": [[(level, level) for level, opponent in LEVELS.items() if opponent.plays(game)]],
             "flips": False,
             "in_points": False,
         }

@@ -49,6 +49,7 @@ class Adviser(ABC, Generic[QuestionT]):
 
         ``pieces``: (text, words) of each that can be placed, none if no board can be set up by hand;
         ``types``: of pieces that are sent in parts the letter, name and number of rotations;
-        ``sides``: (what is sent, words) of each side; ``levels``; ``flips``: whether flip mode is offered;
+        ``sides``: (what is sent, words) of each side; ``flips``: whether flip mode is offered; ``levels``: (what is
+        sent, words) of each, the weakest first, without flip mode and with it, if it is offered;
         ``in_points``: whether values are points, and not the result of the game.
         """

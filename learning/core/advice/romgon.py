@@ -29,7 +29,8 @@ from games.rules.romgon.rules import Position, Romgon, board_outcome
 from learning.core.advice.base import Adviser
 from learning.core.advice.question import AdviceError, read_flip_mode, read_level, read_side, require
 from learning.core.engines.base import Candidate
-from learning.core.engines.romgon.answers import LEVELS, answer, terms
+from learning.core.engines.romgon.answers import terms
+from learning.core.engines.romgon.levels import LEVELS, answer, measured, plays_at
 from learning.core.machines import q_learning as values
 from learning.core.machines.q_learning import Chosen, QLearner
 
@@ -59,8 +60,13 @@ def read_question(fields: Mapping[str, Any], options: Options) -> Question:
     assert side is not None, "a colour was required"
     pieces = _read_pieces(fields["board"])
     options = replace(options, flip=read_flip_mode(fields) or options.flip)
-    level = read_level(fields, LEVELS)
+    level = read_level(fields, levels_of(Romgon(options)))
     return Question(board_of(pieces, flips=options.flip), side, options, level)
+
+
+def levels_of(game: Romgon) -> list[str]:
+    """Every level that the game can be asked for, on its ladder or not."""
+    return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
 
 
 def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict
     which. Looking two actions ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock.
     """
     board, level = question.board, LEVELS[question.level]
-    limit = None if level.time_limit_s is None else time_limit_s
+    limit = time_limit_s if level.is_deep else None
     found = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
     chosen = None if found.chosen is None else _candidate_view(board, found.chosen)
     return {
@@ -182,6 +188,12 @@ def _number(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
+def _levels_told(mode: str) -> list[tuple[str, str]]:
+    """Every level in words, as strong as it was measured to be; the weakest first."""
+    ratings = sorted(measured()[mode].ratings.items(), key=lambda rated: rated[1])
+    return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
+
+
 class RomgonAdviser(Adviser[Question]):
     """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
 
@@ -215,7 +227,7 @@ class RomgonAdviser(Adviser[Question]):
                 {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]} for kind in kinds
             ],
             "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
-            "levels": list(LEVELS),
+            "levels": [_levels_told(mode) for mode in ("plain", "flips")],
             "flips": True,
             "in_points": True,
         }

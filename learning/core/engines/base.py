@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from games.rules.base import Game, Outcome
 from games.rules.player import Random
 from learning.core.kernels.random_source import RandomSource
+from learning.core.tournaments.elo import Elo
 
 GameT = TypeVar("GameT", bound=Game[Any, Any])
 
@@ -52,17 +54,52 @@ class Level:
     plain: bool = False
     """Whether it looks at material and advancement alone."""
     time_limit_s: float | None = None
+    """The most that it may think; what it plays then depends on how fast the machine is."""
+    learnt: bool = False
+    """Whether it plays by the learnt value that comes with its engine."""
+    whom: str = ""
+    """For whom it is, in a few words."""
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether there are boards, if only such as no game comes to, on which it would look for seconds."""
+        return self.depth > 2
+
+
+class Rung(NamedTuple):
+    """A level on a ladder, and its rating, where it was measured."""
+
+    level: Level
+    rating: Elo | None
 
 
 class Engine(ABC, Generic[GameT]):
     """A search for the games of one family. It holds no state: share it freely."""
 
     levels: Mapping[str, Level]
-    """By slug, the weakest first."""
+    """By slug: all that it plays at, whether or not they are on a ladder."""
+    modes: Mapping[str, str] = {}
+    """What its ladders are called, each with the game in which it is measured."""
+    ladder_file: Path | None = None
+    """Where it is written what was measured."""
+    newcomers: Sequence[str] = ()
+    """The levels that can be beaten by somebody who begins to play: one of them is on every ladder."""
     valuer: FastValuer[GameT] | None = None
     """What machines that learn a value of positions need; ``None``: there are none for this family."""
     trainer: FastTrainer[GameT]
     """What plays many games of machines that keep values at once."""
+
+    def plays_at(self, game: GameT, level: Level) -> bool:
+        """Whether it can play the game at one of its levels."""
+        return True
+
+    def ladder(self, game: GameT) -> Sequence[Rung]:
+        """The levels that it offers in the game, the weakest first, each clearly stronger than the one before."""
+        return [Rung(level, None) for level in self.levels.values() if self.plays_at(game, level)]
+
+    def learnt_mark(self, game: GameT) -> str:
+        """What tells the learnt value that levels play by from any other: what was measured holds for that alone."""
+        return ""
 
     @abstractmethod
     def choose(self, game: GameT, position: Any, *, level: Level, rng: Random) -> Any:

@@ -21,7 +21,7 @@ class EngineOpponent(Opponent):
 
     def plays(self, game: Game[Any, Any]) -> bool:
         engine = engine_of(game)
-        return engine is not None and self.slug in engine.levels
+        return engine is not None and self.slug in engine.levels and engine.plays_at(game, engine.levels[self.slug])
 
     def level(self, game: Game[Any, Any]) -> Level:
         """How well it plays a game."""

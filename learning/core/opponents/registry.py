@@ -1,13 +1,15 @@
 """Every fixed opponent. A new one is a class and a line here."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from games.rules.base import Game
 from learning.core.engines.registry import LEVELS as ENGINE_LEVELS
+from learning.core.engines.registry import engine_of
 from learning.core.opponents.base import Opponent, UniformOpponent
 from learning.core.opponents.engine import EngineOpponent
 from learning.core.opponents.perfect import PerfectFastOpponent, PerfectOpponent
 from learning.core.opponents.uniform import RandomOpponent, WinBlockOpponent
+from learning.core.tournaments.elo import Elo
 
 UNIFORM: dict[str, UniformOpponent] = {
     opponent.slug: opponent
@@ -35,11 +37,27 @@ def opponent_at(level: str, game: Game[Any, Any]) -> Opponent | None:
 
 
 def opponent_usual(game: Game[Any, Any]) -> Opponent:
-    """Who plays a game with somebody who just wants to play: a middling opponent, or where none is, the weakest."""
-    return opponent_at("medium", game) or LEVELS["easy"]
+    """Who plays a game with somebody who just wants to play: on a ladder whom a beginner can beat, else a middling one.
+
+    Where there is no middling one it is the weakest.
+    """
+    engine = engine_of(game)
+    newcomers = () if engine is None else engine.newcomers
+    on_ladder = (rung.opponent for rung in opponents_offered(game) if rung.opponent.slug in newcomers)
+    return next(on_ladder, None) or opponent_at("medium", game) or LEVELS["easy"]
 
 
-def opponents_offered(game: Game[Any, Any]) -> list[Opponent]:
-    """The opponents that somebody who wants to play is offered, the weakest first: the levels of an engine, if any."""
-    levels: list[Opponent] = [engine for engine in ENGINES.values() if engine.plays(game)]
-    return levels or [opponent for opponent in UNIFORM.values() if opponent.plays(game)]
+class Offered(NamedTuple):
+    """An opponent that somebody is offered, and how strong it is, where that has been measured."""
+
+    opponent: Opponent
+    whom: str = ""
+    rating: Elo | None = None
+
+
+def opponents_offered(game: Game[Any, Any]) -> list[Offered]:
+    """The opponents that somebody who wants to play is offered, the weakest first: the ladder of an engine, if any."""
+    engine = engine_of(game)
+    if engine is None:
+        return [Offered(opponent) for opponent in UNIFORM.values() if opponent.plays(game)]
+    return [Offered(ENGINES[level.slug], level.whom, rating) for level, rating in engine.ladder(game)]

@@ -6,12 +6,20 @@ from games.rules.base import Side
 from games.rules.registry import GAMES, family_games
 from learning.core.engines import registry
 from learning.core.engines.base import Engine, Level
+from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.engine import EngineOpponent
 from learning.core.opponents.perfect import move_values, solve
-from learning.core.opponents.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponents_offered
+from learning.core.opponents.registry import (
+    ENGINES,
+    OPPONENTS,
+    UNIFORM,
+    opponent_at,
+    opponent_usual,
+    opponents_offered,
+)
 from learning.core.training.episodes import play_episode
 from tests.learning.core.naive import chances, minimax, uniform
 from tests.learning.core.remembered import GAME
@@ -29,7 +37,8 @@ def squares(opponent, text):
 
 def test_the_registry():
     assert list(UNIFORM) == ["random", "win-block", "perfect", "perfect-fast"]
-    assert list(ENGINES) == ["beginner", "easy", "medium", "hard", "expert", "master"]
+    ruled = ["easy", "starter", "novice", "beginner", "medium", "hard", "expert", "master"]
+    assert list(ENGINES) == [*ruled, "skilled", "veteran", "champion", "grandmaster", "legend"]
     assert {**UNIFORM, **ENGINES} == OPPONENTS
     assert all(opponent.slug == slug for slug, opponent in OPPONENTS.items())
     assert all(opponent.name and opponent.summary.endswith(".") for opponent in OPPONENTS.values())
@@ -42,16 +51,21 @@ ROMGONS = family_games("romgon")
 def test_who_plays_and_is_offered_depends_on_the_game(game):
     levels = {level: opponent_at(level, game) for level in ("easy", "medium", "hard", "expert", "master")}
     playing = [slug for slug, opponent in OPPONENTS.items() if opponent.plays(game)]
-    offered = [opponent.slug for opponent in opponents_offered(game)]
+    offered = [one.opponent.slug for one in opponents_offered(game)]
     if game in ROMGONS:
+        engine = engine_of(game)
         assert levels == {level: ENGINES[level] for level in levels}
-        assert playing == ["random", *ENGINES]
-        assert offered == list(ENGINES)
+        assert playing == ["random", *(slug for slug, level in engine.levels.items() if engine.plays_at(game, level))]
+        assert offered == [rung.level.slug for rung in engine.ladder(game)]
+        assert set(offered) <= set(playing)
+        assert opponent_usual(game).slug in {"novice", "starter"} & set(offered), "a beginner can beat it"
+        assert all(one.whom for one in opponents_offered(game))
     else:
         small = list(UNIFORM) if game.enumerable else ["random", "win-block"]
         names = [opponent and opponent.slug for opponent in levels.values()]
         assert names == ["random", "win-block", "perfect" if game.enumerable else None, None, None]
         assert playing == offered == small
+        assert opponent_usual(game).slug == "win-block"
 
 
 class OtherEngine(Engine):
@@ -63,7 +77,7 @@ class OtherEngine(Engine):
         assert level is self.levels["hard"]
         return game.legal_moves(position)[0]
 
-    best = entries = keys = entry_read = entry_problem = None
+    best = entries = keys = key_board = entry_read = entry_problem = None
 
 
 def test_two_engines_may_call_a_level_by_the_same_name(monkeypatch):
@@ -84,6 +98,9 @@ def test_two_engines_may_call_a_level_by_the_same_name(monkeypatch):
 def test_an_engine_plays_legal_moves_by_its_source(slug, game):
     source, twin, position = RandomSource(3), RandomSource(3), game.initial_position()
     while position.ply < 12 and not game.is_terminal(position):
+        if not ENGINES[slug].plays(game):
+            assert set(game.added) & {"turn", "shape"}, "nothing was learnt of these"
+            return
         move = ENGINES[slug].choose(game, position, source)
         assert move == ENGINES[slug].choose(game, position, twin)
         position = game.play(position, move)

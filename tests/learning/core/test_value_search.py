@@ -65,7 +65,7 @@ def _plain(desk, side, remaining, k, options, weights):
 @kernel
 def plainly(board, side, options, depth, weights):
     """The score of a board by plain minimax, and by alpha-beta with no bounds."""
-    desk = desk_made(depth + 1, len(board))
+    desk = desk_made(depth + 1, len(board), np.zeros(1, np.uint8))
     boards.load(board, desk.sight.cells, desk.sight.sets)
     plain = _plain(desk, side, depth, np.int64(1), options, weights)
     return plain, best(desk, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)

@@ -7,7 +7,7 @@ Of these ``shuttle`` makes no difference: the search knows boards and no history
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -39,17 +39,57 @@ class Answer:
     """How deep it looked: less than the level's depth if the time ran out."""
 
 
-LEVELS: dict[str, Level] = {
+LEVELS: Mapping[str, Level] = {
     level.slug: level
     for level in (
+        Level("easy", "Easy", "Plays anything that is allowed.", 1, 10, whom="for a first look at the rules"),
+        Level(
+            "starter",
+            "Starter",
+            "Plays anything in nine moves of ten, else runs for its goal.",
+            1,
+            9,
+            plain=True,
+            whom="for beginners",
+        ),
+        Level(
+            "novice",
+            "Novice",
+            "Plays anything in eight moves of ten, else runs for its goal.",
+            1,
+            8,
+            plain=True,
+            whom="for beginners",
+        ),
         Level("beginner", "Beginner", "Plays anything in three moves of ten, else looks one move ahead.", 1, 3),
-        Level("easy", "Easy", "Plays anything that is allowed.", 1, 10),
-        Level("medium", "Medium", "Looks one move ahead, at pieces and at the way to go.", 1, plain=True),
+        Level(
+            "medium",
+            "Medium",
+            "Looks one move ahead, at pieces and at the way to go.",
+            1,
+            plain=True,
+            whom="for who has played before",
+        ),
         Level("hard", "Hard", "Looks two moves ahead.", 2),
-        Level("expert", "Expert", "Looks three moves ahead, for at most five seconds.", 3, time_limit_s=5),
-        Level("master", "Master", "Looks four moves ahead, for at most eight seconds.", 4, time_limit_s=8),
+        Level(
+            "expert",
+            "Expert",
+            "Looks three moves ahead, for at most five seconds.",
+            3,
+            time_limit_s=5,
+            whom="for strong players",
+        ),
+        Level(
+            "master",
+            "Master",
+            "Looks four moves ahead, for at most eight seconds.",
+            4,
+            time_limit_s=8,
+            whom="for very strong players",
+        ),
     )
 }
+"""Those that search with the evaluation of the rules; roughly the weakest first (``levels.py`` has all)."""
 
 
 def answer(
@@ -119,7 +159,7 @@ def ranking(
     """The best ``n_best`` legal actions, best first, and the depth that was finished in time."""
     stop = np.zeros(1, np.uint8)
     flags = option_flags(options) | (boards.PLAIN if plain else 0)
-    with _stopping(stop, time_limit_s):
+    with stopping(stop, time_limit_s):
         actions, values, finished = search.search(board_array(board), int(side), flags, depth, n_best, stop)
     best = zip(actions[:n_best].tolist(), values[:n_best].tolist(), strict=True)
     return tuple(Candidate(move_read(action), value / 2) for action, value in best), finished
@@ -148,7 +188,7 @@ def perft(board: Board, side: Side, options: Options = CORE, *, depth: int) -> i
 
 
 @contextmanager
-def _stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
+def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
     """Set ``stop`` when the time is over. A kernel holds no interpreter lock, so another thread can tell it."""
     if time_limit_s is None:
         yield

@@ -6,14 +6,14 @@ from games.rules.player import Random
 from games.rules.romgon.moves import Move
 from games.rules.romgon.pieces import side_of
 from games.rules.romgon.rules import Position, Romgon
-from learning.core.engines.base import Candidate, Engine, Entry, Level
+from learning.core.engines.base import Candidate, Engine, Entry, Level, Rung
 from learning.core.engines.romgon import entries
-from learning.core.engines.romgon.answers import LEVELS, answer_in, legal, prospects, ranking
+from learning.core.engines.romgon import levels as at
+from learning.core.engines.romgon.answers import legal, prospects, ranking
 from learning.core.engines.romgon.q_trainer import RomgonTrainer
 from learning.core.engines.romgon.value_minimax import loses_by_history
-from learning.core.engines.romgon.valuer import RomgonValuer
 
-DEPTH = LEVELS["hard"].depth
+DEPTH = at.LEVELS["hard"].depth
 """Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
 
 
@@ -24,15 +24,24 @@ class RomgonEngine(Engine[Romgon]):
     a machine that is slower or busier.
     """
 
-    levels = LEVELS
-    valuer = RomgonValuer()
+    levels = at.LEVELS
+    modes = at.MODES
+    ladder_file = at.FILE
+    newcomers = at.NEWCOMERS
+    valuer = at.VALUER
     trainer = RomgonTrainer()
 
+    def plays_at(self, game: Romgon, level: Level) -> bool:
+        return at.plays_at(game, level)
+
+    def ladder(self, game: Romgon) -> list[Rung]:
+        return at.ladder(game)
+
+    def learnt_mark(self, game: Romgon) -> str:
+        return "" if self.valuer.refusal(game) else at.learnt_mark(game)
+
     def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
-        found = answer_in(game, position, level=level, rng=rng)
-        assert found.chosen is not None, "the game goes on"
-        move: Move = found.chosen.move
-        return move
+        return at.choose(game, position, level=level, rng=rng)
 
     def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate, ...], int]:
         return ranking(position.board, position.side, game.options, depth=DEPTH)

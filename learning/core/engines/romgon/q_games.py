@@ -16,7 +16,7 @@ from games.rules.romgon.rules import MAX_PLIES
 from learning.core.engines.base import QLessons
 from learning.core.engines.romgon.boards import do, evaluate, generate_legal, has_legal, undo, wins
 from learning.core.engines.romgon.q_tables import N_ENTRIES, N_LEFT_OUT, N_NEW, Table, board_at, entry_add, entry_at
-from learning.core.engines.romgon.value_contests import Contestant, level_action
+from learning.core.engines.romgon.value_contests import Contestant, action_of
 from learning.core.engines.romgon.value_games import GOES_ON, Record, Start, act, bar, begin, drawn, winner
 from learning.core.engines.romgon.value_search import Desk
 from learning.core.kernels.jit import inlined, kernel
@@ -161,8 +161,7 @@ def _index(
     if who.plays_by == TABLE:
         trail.boards[n] = board_at(who.table, record.keys[n], desk.sight.cells)
         return _chosen(desk, record, trail, n, n_legal, side, start, who, words)
-    bar(desk, record, n, n_legal, side, start.shuttle)
-    action = level_action(desk, n_legal, side, start.options, who.level, words)
+    action = action_of(desk, record, n, side, start, who.level, words)
     index = np.int64(0)
     while desk.actions[0, index] != action:
         index += 1

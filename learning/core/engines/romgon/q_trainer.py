@@ -33,9 +33,9 @@ _FIRST_ENTRIES = 1 << 11
 class _Seat:
     """Somebody who plays: the arrays of a pupil, or nothing but a level or chance."""
 
-    def __init__(self, player: Pupil | Level | None) -> None:
+    def __init__(self, game: Romgon, player: Pupil | Level | None) -> None:
         self.pupil = player if isinstance(player, Pupil) else None
-        self.level = contestant(player) if isinstance(player, Level) else _NO_LEVEL
+        self.level = contestant(game, player) if isinstance(player, Level) else _NO_LEVEL
         self.plays_by = games.TABLE if self.pupil else games.LEVEL if isinstance(player, Level) else games.UNIFORM
         self.table = tables.table_made(N_CELLS, _FIRST_BOARDS, _FIRST_ENTRIES)
         self.epsilon = np.array([self.pupil.epsilon if self.pupil else 0.0])
@@ -109,11 +109,12 @@ class RomgonTrainer(FastTrainer[Romgon]):
         in_turn: bool = False,
         n_random: int = 0,
     ) -> tuple[int, int, int]:
-        ours = _Seat(pupil)
-        seats = (ours, ours if other is pupil else _Seat(other))
+        ours = _Seat(game, pupil)
+        seats = (ours, ours if other is pupil else _Seat(game, other))
         first, options = game.initial_position(), game.options
         start = Start(board_array(first.board), int(first.side), first.ply, option_flags(options), options.shuttle)
-        desk, record = desk_made(max(seat.level.depth for seat in seats), N_CELLS), record_made(N_CELLS)
+        desk = desk_made(max(seat.level.depth for seat in seats), N_CELLS, np.zeros(1, np.uint8))
+        record = record_made(N_CELLS)
         trail, words, saved = games.trail_made(MAX_ACTIONS), rng.to_array(), rng.to_array()
         state, tally = np.zeros(5, np.int64), np.zeros(3, np.int64)
         while state[games.N_DONE] < n_games:

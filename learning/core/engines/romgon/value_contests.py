@@ -40,7 +40,7 @@ class Contestant(NamedTuple):
 
 
 @kernel
-def level_action(
+def _level_action(
     desk: Desk, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
 ) -> Any:
     """What a level plays; ``desk.barred`` says which actions lose at once."""
@@ -74,19 +74,19 @@ def contest(
 
     ``contestants``: by side, 0 first.
     """
-    desk = desk_made(max(contestants[0].depth, contestants[1].depth), len(start.board))
+    desk = desk_made(max(contestants[0].depth, contestants[1].depth), len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
     n, ending, side = 0, GOES_ON, start.side
     begin(desk, record, start)
     while ending == GOES_ON:
-        action = opening[n] if n < len(opening) else _action(desk, record, n, side, start, contestants[side], words)
+        action = opening[n] if n < len(opening) else action_of(desk, record, n, side, start, contestants[side], words)
         ending = act(desk, record, n, side, action, start)
         n, side = n + 1, 1 - side
     return ending, winner(ending, side)
 
 
 @kernel
-def _action(
+def action_of(
     desk: Desk,
     record: Record,
     n: int,
@@ -95,9 +95,12 @@ def _action(
     who: Contestant,
     words: NDArray[np.uint64],
 ) -> Any:
+    """The action that somebody plays as the ``n``-th of a game; the desk's first row holds the legal ones then."""
     n_legal = generate_legal(desk.sight.cells, desk.sight.sets, side, start.options, desk.actions[0])
     bar(desk, record, n, n_legal, side, start.shuttle)
     if len(who.weights):
+        if who.random_tenths and drawn(words, 10) < who.random_tenths:
+            return desk.actions[0, drawn(words, n_legal)]
         charge(desk, record, n, n_legal, start.shuttle, who.restlessness)
         return desk.actions[0, look(desk, n_legal, side, start.options, who.depth, False, who.weights)]
-    return level_action(desk, n_legal, side, start.options, who, words)
+    return _level_action(desk, n_legal, side, start.options, who, words)

@@ -324,7 +324,8 @@ def train(
     ending: ``(3, 7)``.
     """
     n_cells, tally = len(start.board), np.zeros((3, len(ENDINGS)), np.int64)
-    desk, record, phi = desk_made(lessons.search_depth, n_cells), record_made(n_cells), np.empty(len(weights))
+    desk = desk_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
+    record, phi = record_made(n_cells), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):
         game = play(desk, record, start, lessons, weights, words)
         rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
@@ -342,6 +343,7 @@ def played(
     start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
 ) -> tuple[Any, int, int]:
     """One game, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
-    desk, record = desk_made(lessons.search_depth, len(start.board)), record_made(len(start.board))
+    desk = desk_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
+    record = record_made(len(start.board))
     n, _, ending, won_by = play(desk, record, start, lessons, weights, words)
     return record.actions[:n].copy(), ending, won_by

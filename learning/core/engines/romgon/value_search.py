@@ -51,10 +51,12 @@ class Desk(NamedTuple):
     """``(MAX_ACTIONS,)``: the same at full depth; of actions that are not best perhaps an upper bound."""
     n_nodes: NDArray[np.int64]
     """``(1,)``: how many boards searches have looked at, all of them together."""
+    stop: NDArray[np.uint8]
+    """``(1,)``: once another thread has set it, a search ends soon, and what it has found means nothing."""
 
 
 @kernel
-def desk_made(depth: int, n_cells: int) -> Desk:
+def desk_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Desk:
     """A desk for searches of this depth."""
     return Desk(
         sight_made(n_cells),
@@ -66,6 +68,7 @@ def desk_made(depth: int, n_cells: int) -> Desk:
         np.zeros(MAX_ACTIONS, np.float64),
         np.empty(MAX_ACTIONS, np.float64),
         np.zeros(1, np.int64),
+        stop,
     )
 
 
@@ -82,9 +85,9 @@ def best(
 ) -> float:
     """What the board is worth to ``side``, who plays the ``k``-th action now and looks ``remaining`` actions ahead.
 
-    Exact between ``alpha`` and ``beta``, else a bound.
+    Exact between ``alpha`` and ``beta``, else a bound; nothing if the desk says stop.
     """
-    if remaining < 1:
+    if remaining < 1 or desk.stop[0]:
         return 0.0
     cells, sets = desk.sight.cells, desk.sight.sets
     actions, promises = desk.actions[k], desk.promises[k]
@@ -187,12 +190,14 @@ def looked(
     barred: NDArray[np.bool_],
     cost: NDArray[np.float64],
     weights: NDArray[np.float64],
+    stop: NDArray[np.uint8],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """The near and the deep score of every legal action in canonical order, ``(n,)`` each, and the best one's index.
 
-    ``barred``: ``(n,)``, the actions that lose at once by what the board alone does not say; ``cost``: ``(n,)``.
+    ``barred``: ``(n,)``, the actions that lose at once by what the board alone does not say; ``cost``: ``(n,)``;
+    ``stop``: that of the desk, and one move ahead is always looked to the end.
     """
-    desk = desk_made(depth, len(board))
+    desk = desk_made(depth, len(board), stop)
     load(board, desk.sight.cells, desk.sight.sets)
     n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
     desk.barred[:n] = barred

@@ -14,6 +14,7 @@ from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import FastValuer, Learnt, Lessons, Level, Look
 from learning.core.engines.romgon.answers import action_number, board_array, option_flags
 from learning.core.engines.romgon.features import FEATURE_SETS
+from learning.core.engines.romgon.shipped import shipped, shipped_name
 from learning.core.engines.romgon.value_contests import Contestant, contest
 from learning.core.engines.romgon.value_games import ENDINGS, Start, train
 from learning.core.engines.romgon.value_minimax import ReadableValuer, loses_by_history, n_visits
@@ -31,14 +32,24 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         amounts = seen_features(board_array(position.board), me, FEATURE_SETS[feature_set])
         return {int(index): float(amounts[index]) for index in np.flatnonzero(amounts)}
 
-    def look(self, game: Romgon, position: Position, player: Learnt, *, whole: bool = False) -> Look:
+    def look(
+        self,
+        game: Romgon,
+        position: Position,
+        player: Learnt,
+        *,
+        whole: bool = False,
+        stop: NDArray[np.uint8] | None = None,
+    ) -> Look:
+        """As of any valuer; once another thread has set ``stop``, what is found further on than one move is nothing."""
         moves = legal_moves(position.board, position.side, game.options)
         barred = np.array([loses_by_history(game, position, move) for move in moves], np.bool_)
         cost = np.zeros(len(moves))
         if player.restlessness:
             cost[:] = [grained(player.restlessness) * n_visits(position, move) for move in moves]
         board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
-        near, deep, best = looked(board, side, flags, player.depth, whole, barred, cost, player.weights)
+        stop = np.zeros(1, np.uint8) if stop is None else stop
+        near, deep, best = looked(board, side, flags, player.depth, whole, barred, cost, player.weights, stop)
         return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best))
 
     def train(
@@ -65,7 +76,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         self, game: Romgon, opening: Sequence[Move], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
     ) -> Outcome:
         words, actions = rng.to_array(), np.array([action_number(move) for move in opening], np.int32)
-        contestants = contestant(players[0]), contestant(players[1])
+        contestants = contestant(game, players[0]), contestant(game, players[1])
         ending, winner = contest(_start(game, game.initial_position()), actions, contestants, words)
         rng.set_array(words)
         return _outcome(ending, winner)
@@ -76,11 +87,15 @@ def _start(game: Romgon, position: Position) -> Start:
     return Start(board_array(position.board), int(position.side), position.ply, option_flags(options), options.shuttle)
 
 
-def contestant(player: Learnt | Level) -> Contestant:
+def contestant(game: Romgon, player: Learnt | Level) -> Contestant:
     """Who plays, as kernels take it."""
-    if isinstance(player, Learnt):
-        return Contestant(player.depth, player.weights, 0, plain=False, restlessness=player.restlessness)
-    return Contestant(player.depth, np.zeros(0), player.random_tenths, player.plain, restlessness=0.0)
+    if isinstance(player, Level):
+        tenths, depth = player.random_tenths, player.depth
+        if not player.learnt:
+            return Contestant(depth, np.zeros(0), tenths, player.plain, restlessness=0.0)
+        value = shipped(shipped_name(game.options))
+        return Contestant(depth, value.weights, tenths, plain=False, restlessness=value.restlessness)
+    return Contestant(player.depth, player.weights, 0, plain=False, restlessness=player.restlessness)
 
 
 def _outcome(ending: int, winner: int) -> Outcome:

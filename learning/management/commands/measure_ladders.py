@@ -1,0 +1,49 @@
+"""``manage.py measure_ladders``: plays the levels of every engine against each other, and writes their ratings."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from games.rules.registry import game_get
+from learning.core.engines.base import Engine
+from learning.core.engines.ladder import Measured, ladders_text
+from learning.core.engines.registry import ENGINES
+from learning.core.training import ladder
+
+
+class Command(BaseCommand):
+    """Measure the levels, and write what came of it where the site reads it."""
+
+    help = (
+        "Plays all levels against each other in every mode and writes the ratings that the site shows (half an hour)."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """How many games, and where to."""
+        parser.add_argument(
+            "--near", type=int, default=ladder.N_NEIGHBOURS, help="games between neighbours on a ladder"
+        )
+        parser.add_argument("--far", type=int, default=ladder.N_OTHERS, help="games between any two others")
+        parser.add_argument("--seed", type=int, default=ladder.SEED)
+        parser.add_argument("--file", type=Path, help="where to write it, if not to its place")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Measure each engine that keeps a ladder."""
+        games = {name: options[name] for name in ("near", "far", "seed")}
+        for engine in ENGINES.values():
+            if path := options["file"] or engine.ladder_file:
+                path.write_text(ladders_text({mode: self._mode(engine, mode, games) for mode in engine.modes}))
+                self.stdout.write(f"written to {path}")
+
+    def _mode(self, engine: Engine[Any], mode: str, games: dict[str, int]) -> Measured:
+        game, pairs = game_get(engine.modes[mode]), []
+        for pair in ladder.pairs_measured(engine, game, ladder.pairs_all(engine, game), **games):
+            self.stdout.write(f"{mode}: {pair.strong} against {pair.weak}: {ladder.pair_words(pair)}")
+            pairs.append(pair)
+        names = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
+        ratings = ladder.rated(names, pairs)
+        for slug, rating in ratings.items():
+            self.stdout.write(f"{mode}: {slug}: {rating.words}")
+        return Measured(game.slug, ladder.conditions(engine, game, **games), ratings, pairs)

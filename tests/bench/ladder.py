@@ -1,0 +1,52 @@
+"""The levels of engines against each other: whether each is clearly stronger than the one below it, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from games.rules.registry import game_get
+from learning.core.engines.ladder import Pair, ladders_read
+from learning.core.engines.registry import ENGINES
+from learning.core.training import ladder
+from learning.core.training.sampled import wilson
+from tests.bench.figures import Figure
+
+OTHER_SEED = ladder.SEED + 1_000_000
+"""Other openings than those of the file: what holds there should hold here."""
+N_SHORT = 60
+
+
+def whole() -> Iterator[Figure]:
+    """Every two levels of every mode, as often as for the file, and the ratings that follow: half an hour."""
+    for engine in ENGINES.values():
+        for mode, slug in engine.modes.items():
+            game = game_get(slug)
+            close, found = ladder.neighbours(engine, game), list[Pair]()
+            pairs = ladder.pairs_all(engine, game)
+            games = {"near": ladder.N_NEIGHBOURS, "far": ladder.N_OTHERS, "seed": OTHER_SEED}
+            for pair in ladder.pairs_measured(engine, game, pairs, **games):
+                found.append(pair)
+                is_near = (pair.strong, pair.weak) in close
+                share = pair.points / pair.games
+                yield _figure(mode, pair, f">= {ladder.LEAST}" if is_near else "", not is_near or share >= ladder.LEAST)
+            names = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
+            for name, rating in sorted(ladder.rated(names, found).items(), key=lambda one: one[1]):
+                yield Figure(f"{mode}: {name}", rating.words, "", ok=True)
+
+
+def short() -> Iterator[Figure]:
+    """Each level against the one below it, in few games: their interval should reach .65."""
+    for engine in ENGINES.values():
+        written = ladders_read(engine.ladder_file) if engine.ladder_file else {}
+        for mode, slug in engine.modes.items():
+            game = game_get(slug)
+            mark, measured = engine.learnt_mark(game), written[mode].conditions["learnt"]
+            yield Figure(f"{mode}: its ratings are of the value", measured, mark, measured == mark)
+            pairs, games = ladder.neighbours(engine, game), {"near": N_SHORT, "far": 0, "seed": OTHER_SEED}
+            for pair in ladder.pairs_measured(engine, game, pairs, **games):
+                reaches = wilson(pair.points, pair.games)[1] >= ladder.LEAST
+                yield _figure(mode, pair, f"up to {ladder.LEAST} or more", reaches)
+
+
+def _figure(mode: str, pair: Pair, target: str, ok: bool) -> Figure:
+    return Figure(f"{mode}: {pair.strong} against {pair.weak}", ladder.pair_words(pair), target, ok)
