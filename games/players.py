@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from games.models import Match, Seat
 from games.rules.base import Game, Side
-from games.states import Insight, MachineBrief, SeatMachine
+from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
@@ -82,10 +82,12 @@ Memo = tuple[int, Any]
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a player is called in a game, and what it is in a sentence."""
+    """What a player is called in a game, what it is in a sentence, and if that is known for whom and how strong."""
 
     name: str
     summary: str
+    whom: str = ""
+    elo: RatingShape | None = None
 
 
 class SeatPlayer(ABC):

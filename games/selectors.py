@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError
 from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
-from games.players import BESIDE, PLAYERS, Viewer
+from games.players import BESIDE, PLAYERS, Offer, Viewer
 from games.rules.base import Game, Side
 from games.rules.registry import family_games
 from games.states import (
@@ -456,14 +456,17 @@ def game_view(game: Game[Any, Any]) -> GameShape:
 
 def opponent_list(game: Game[Any, Any]) -> list[OpponentShape]:
     """The opponents that can be asked for by name in a game, a human first."""
-    human: OpponentShape = {"slug": HUMAN, "name": "A friend", "summary": "Send a link, and play each other."}
-    return [human, *player_list(game)]
+    return [_shown(HUMAN, Offer("A friend", "Send a link, and play each other.")), *player_list(game)]
 
 
 def player_list(game: Game[Any, Any]) -> list[OpponentShape]:
     """The automated players that can be asked for by name in a game."""
     offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
-    return [{"slug": slug, "name": offer.name, "summary": offer.summary} for slug, offer in offers if offer is not None]
+    return [_shown(slug, offer) for slug, offer in offers if offer is not None]
+
+
+def _shown(slug: str, offer: Offer) -> OpponentShape:
+    return {"slug": slug, "name": offer.name, "summary": offer.summary, "whom": offer.whom, "elo": offer.elo}
 
 
 def _seen(viewer: Viewer) -> Combinable:

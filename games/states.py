@@ -453,6 +453,16 @@ class OpponentShape(TypedDict):
     slug: str
     name: str
     summary: str
+    whom: str
+    elo: RatingShape | None
+
+
+class RatingShape(TypedDict):
+    """How strong a level is on Elo's scale, by measurement: between ``low`` and ``high`` in 95 of 100 cases."""
+
+    elo: int
+    low: int
+    high: int
 
 
 class GameShape(TypedDict):

@@ -23,7 +23,7 @@ from learning.selectors import advice
 _SLOW_WORDS = (
     b"\\u006",
     b"\\u007",
-    *(slug.encode() for slug in LEVELS if any(level.time_limit_s is not None for level in levels_named(slug))),
+    *(slug.encode() for slug in LEVELS if any(level.is_deep for level in levels_named(slug))),
 )
 
 
@@ -52,7 +52,12 @@ class AiHealthView(OpenView):
     @extend_schema(**ai_schema.HEALTH)
     def get(self, request: HttpRequest) -> dict[str, Any]:
         """Asks the engine for a move and nothing else; the whole site is asked at ``/api/health``."""
-        return {"status": "ok", "depth": advice.engine_depth(), "difficulties": advice.engine_levels()}
+        return {
+            "status": "ok",
+            "depth": advice.engine_depth(),
+            "difficulties": advice.engine_levels(),
+            "levels": advice.engine_ladders(),
+        }
 
 
 def is_slow(body: bytes) -> bool:

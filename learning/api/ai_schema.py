@@ -55,7 +55,10 @@ _QUESTION = _object(
     currentPlayer=_text("The same by another name; if both are given, they have to agree.", "white", "black"),
     flipModeEnabled={**_FLAG, "default": False},
     difficulty=_text(
-        "How well to play. Beyond `hard` for Romgon only: those search until the time is over.",
+        "How well to play: `easy`, `medium` and `hard` in every game, the others in Romgon. `GET /api/ai/health` tells"
+        " which are on its ladders, and how strong. `expert`, `master`, `grandmaster` and `legend` search until the"
+        " time is over. `skilled` and those after it play by a learnt value: there is none for rotation or shape"
+        " defence.",
         *LEVELS,
         default="hard",
     ),
@@ -120,6 +123,14 @@ _EVALUATION = _object(
         reason={"type": "string", "nullable": True},
         inCheck=_FLAG,
     ),
+)
+_RUNG = _object(
+    "A level, and its measured rating on Elo's scale.",
+    ["difficulty", "elo", "low", "high"],
+    difficulty=_text("As it is asked for.", *LEVELS),
+    elo={"type": "integer", "description": "`easy` is 0."},
+    low={"type": "integer"},
+    high={"type": "integer", "description": "In 95 of 100 cases the rating lies between the two."},
 )
 _ERROR = _object("A refusal.", ["error"], error={"type": "string"}, detail={"type": "string"}, code={"type": "string"})
 
@@ -224,7 +235,16 @@ HEALTH: dict[str, Any] = {
             ["status", "depth", "difficulties"],
             status=_text("Always this.", "ok"),
             depth={"type": "integer", "description": "How far a search from the start has come in time."},
-            difficulties={"type": "array", "items": {"type": "string"}},
+            difficulties={
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Every level that may be asked for.",
+            },
+            levels={
+                "type": "object",
+                "description": "The ladder of each mode, weakest first: each takes .65 and more from the one before.",
+                "properties": {mode: {"type": "array", "items": _RUNG} for mode in ("plain", "flips")},
+            },
         ),
         (429, JSON): _REFUSALS[429, JSON],
     },

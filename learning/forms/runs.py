@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from games.rules.base import Game
-from learning.core.opponents.registry import OPPONENTS
+from learning.core.opponents.registry import opponents_offered
 from learning.forms.base import SAME_GAMES, PlainForm, SeedField
 from learning.models import Machine
 from learning.services.runs import MAX_GAMES, MAX_STAGES
@@ -23,10 +23,12 @@ def seed_new() -> int:
 
 
 def opponent_choices(game: Game[Any, Any]) -> list[tuple[str, str]]:
-    """The fixed opponents that can play a game."""
-    able = ((slug, opponent) for slug, opponent in OPPONENTS.items() if opponent.plays(game))
-    able = ((slug, opponent) for slug, opponent in able if not opponent.is_slow)
-    return [(slug, f"{opponent.name}: {opponent.summary}") for slug, opponent in able]
+    """The fixed opponents that are offered in a game, those that think by the clock aside."""
+    return [
+        (opponent.slug, f"{opponent.name}: {opponent.summary}{f' {rating.words}.' if rating else ''}")
+        for opponent, _, rating in opponents_offered(game)
+        if not opponent.is_slow
+    ]
 
 
 class StageForm(PlainForm):

@@ -13,7 +13,7 @@ from games.models import Match, Seat
 from games.players import BESIDE, MACHINE, Beside, Choice, Insert, Memo, Offer, SeatPlayer, Viewer, player_register
 from games.rules.base import Game, Side
 from games.selectors import seats_read
-from games.states import Insight, MachineBrief, SeatMachine
+from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
 from learning.core.machines.presets import ALL_PRESETS
@@ -66,9 +66,15 @@ class OpponentPlayer(SeatPlayer):
 
     def offer(self, game: Game[Any, Any]) -> Offer | None:
         opponent = self._in(game)
-        if opponent is None or opponent.slug != self.slug or opponent not in opponents_offered(game):
+        if opponent is None or opponent.slug != self.slug:
             return None
-        return Offer(opponent.name, opponent.summary)
+        offered = next((one for one in opponents_offered(game) if one.opponent is opponent), None)
+        if offered is None:
+            return None
+        elo: RatingShape | None = None
+        if offered.rating is not None:
+            elo = {"elo": offered.rating.elo, "low": offered.rating.low, "high": offered.rating.high}
+        return Offer(opponent.name, opponent.summary, offered.whom, elo)
 
     def advises(self, game: Game[Any, Any]) -> bool:
         return engine_of(game) is not None

@@ -79,11 +79,24 @@ def engine_levels() -> list[str]:
     return [] if engine is None else list(engine.levels)
 
 
+def engine_ladders() -> dict[str, list[dict[str, Any]]]:
+    """By mode the ladder of that engine, the weakest first: each level with its rating, and between which it lies."""
+    engine = engine_of(game_get(UNNAMED))
+    modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
+    return {
+        mode: [{"difficulty": rung.level.slug, **rung.rating._asdict()} for rung in ladder if rung.rating is not None]
+        for mode, ladder in modes.items()
+    }
+
+
 def warm_up() -> None:
     """Load or compile what answers need, before anybody waits for one."""
     engine_depth()
     game = game_get(UNNAMED)
     adviser_of(game).evaluation(adviser_of(game).start(game))
+    if (engine := engine_of(game)) is not None:
+        strongest = engine.ladder(game)[-1].level
+        engine.choose(game, game.initial_position(), level=strongest, rng=RandomSource(0))
 
 
 def room_advice(code: str) -> Advice:

@@ -13,6 +13,7 @@ from games.models import Room, Seat
 from games.rules.base import Game, Side
 from games.states import MachineBrief
 from learning.access import is_seen, machines_visible
+from learning.core.engines.registry import engine_of
 from learning.core.machines.box_machine import Result
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
@@ -181,11 +182,15 @@ def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
 
 
 def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
-    """Whom a person meets who just wants to play, beginning and not: the house's machine, else a usual opponent."""
+    """Whom a person meets who just wants to play, beginning and not.
+
+    The house's machine, else a usual opponent. Where levels have been measured it is always one of those: nobody
+    knows whether a beginner can beat a machine that learns.
+    """
     met = []
+    other = opponent_usual(game)
     for side in Side:
-        house = houses.get((game.slug, side.other))
-        other = opponent_usual(game)
+        house = None if engine_of(game) else houses.get((game.slug, side.other))
         slug, name = ("menace", house.name) if house else (other.slug, other.name)
         met.append({"side": str(side.value), "opponent": slug, "name": name})
     return met

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from games.players import PLAYERS, Viewer
+from games.players import Viewer
 from games.rules.base import Game
 from games.rules.registry import GAMES, family_games
 from games.selectors import (
@@ -33,8 +33,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
     houses, viewer = selectors.houses_seen(request.user), Viewer.of(request.user)
     context = {
         "games": [
-            {**game_view(game), "rivals": selectors.rivals(game, houses), "plain_only": _plain_only(game)}
-            for game in families
+            {**game_view(game), "rivals": selectors.rivals(game, houses), "offers": _offers(game)} for game in families
         ],
         "opponents": opponent_list(families[0]),
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
@@ -44,10 +43,16 @@ def lobby(request: HttpRequest) -> HttpResponse:
     return render(request, "games/lobby.html", context)
 
 
-def _plain_only(game: Game[Any, Any]) -> set[str]:
-    """Who plays the usual game of a family, and not with every choice of additions."""
-    variants = family_games(game.family)
-    return {slug for slug, player in PLAYERS.items() if not all(player.plays(one) for one in variants)}
+def _offers(game: Game[Any, Any]) -> list[dict[str, Any]]:
+    """Who is offered with which additions (as lists of their slugs), and whom somebody meets who does not choose."""
+    found: list[dict[str, Any]] = []
+    for variant in family_games(game.family) if game.additions else []:
+        offer = {"opponents": opponent_list(variant), "usual": selectors.rivals(variant, {})[0]["opponent"]}
+        same = next((one for one in found if one["offer"] == offer), None)
+        if same is None:
+            found.append(same := {"offer": offer, "with": []})
+        same["with"].append(" ".join(slug for slug in variant.additions if slug in variant.added))
+    return found
 
 
 def _card(machine: Machine) -> dict[str, Any]:

@@ -124,13 +124,19 @@ function choose(slug) {
   cells = [...game.start];
   radios(byId("pieces"), "piece", [...game.pieces, [NOTHING, "nothing"]]);
   radios(byId("sides"), "side", game.sides);
-  byId("level").replaceChildren(
-    ...game.levels.map((level) => html("option", { value: level, selected: level === "hard" }, level)),
-  );
+  listLevels("hard");
   byId("turning").hidden = !isInParts();
   byId("flip-mode").hidden = !game.flips;
   byId("machine", HTMLInputElement).placeholder = game.machine;
   forget();
+}
+
+/** How well to play: with flips the levels stand in another order. */
+function listLevels(wanted) {
+  const levels = game.levels[game.flips && byId("flips", HTMLInputElement).checked ? 1 : 0];
+  byId("level").replaceChildren(
+    ...levels.map(([level, words]) => html("option", { value: level, selected: level === wanted }, words)),
+  );
 }
 
 /** The cells of a move: told beside the moves of an answer, or with the action itself. */
@@ -224,6 +230,7 @@ async function ask(path) {
 }
 
 byId("game").addEventListener("change", () => choose(byId("game", HTMLSelectElement).value));
+byId("flips").addEventListener("change", () => listLevels(byId("level", HTMLSelectElement).value));
 byId("start").addEventListener("click", () => {
   cells = [...game.start];
   forget();

@@ -98,7 +98,7 @@ def play_romgon(page: Page, _: World) -> None:
     """A match on hexagons with a piece in the hand, flips and turns to choose from, and the engine's view."""
     page.goto("/")
     form = page.locator(".play-with")
-    form.locator("select").select_option("hard")
+    form.locator("select").select_option("medium")
     for addition in ("flip", "turn"):
         form.locator(f"input[value={addition}]").check()
     form.get_by_role("button", name="Play now, you first").click()

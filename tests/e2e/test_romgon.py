@@ -50,9 +50,9 @@ def play_any(page: Page, match: Match) -> None:
     cell(page, target).click()
 
 
-def test_a_match_against_hard_with_a_flip(page: Page) -> None:
-    match = start(page, "hard", "flip")
-    expect(page.locator("#seats")).to_contain_text("Hard engine")
+def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
+    match = start(page, "medium", "flip")
+    expect(page.locator("#seats")).to_contain_text("Medium engine")
     expect(page.get_by_text("It is played with flips.")).to_be_visible()
     cell(page, "1-6").click()
     expect(offers(page)).to_have_text(["Flip"])
@@ -109,14 +109,21 @@ def test_who_plays_without_additions_gives_way_to_who_plays_with_them(page: Page
     page.goto("/")
     form = page.locator(".play-with")
     opponent, note = form.get_by_label("Against"), form.get_by_role("status")
+    expect(opponent).to_have_value("novice")
+    expect(form.locator("p").first).to_have_text(re.compile(r"Elo \d+ \(\d+ to \d+\)\.$"))
     opponent.select_option("menace")
     form.get_by_label("Flips").check()
-    expect(opponent).to_have_value("beginner")
+    expect(opponent).to_have_value("starter")
     expect(note).to_have_text("Q plays by the plain rules only.")
-    expect(opponent.locator("option[value=menace]")).to_be_disabled()
+    expect(opponent.locator("option[value=menace]")).to_have_count(0)
     form.get_by_label("Flips").uncheck()
     expect(opponent).to_have_value("menace")
     expect(note).to_have_text("")
+    opponent.select_option("champion")
+    form.get_by_label("Turning pieces").check()
+    expect(opponent).to_have_value("novice")
+    expect(note).to_have_text("Champion engine is not offered with these rules.")
+    expect(form.locator("p").first).not_to_contain_text("Elo")
 
 
 def test_by_keyboard_alone_with_everything_announced(page: Page) -> None:

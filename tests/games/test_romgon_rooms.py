@@ -1,6 +1,5 @@
 """Romgon in rooms: the levels of the engine, rules that are added, what players are told and what the engine thinks."""
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -26,7 +25,13 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db
 
 ALL = "romgon-flip-turn-shape-shuttle"
-FIVE = ("easy", "medium", "hard", "expert", "master")
+LADDERS = {
+    (False, False): ("easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"),
+    (False, True): ("easy", "starter", "medium", "skilled", "veteran", "legend"),
+    (True, False): ("easy", "novice", "medium", "expert", "master"),
+    (True, True): ("easy", "starter", "medium", "expert", "master"),
+}
+"""By whether no value has been learnt of a game, and whether pieces flip."""
 
 
 def romgon(slug: str = "romgon") -> Romgon:
@@ -47,8 +52,13 @@ def played(room: Room, *moves: str) -> dict[str, Any]:
 
 
 class TestLevels:
-    @pytest.mark.parametrize("level", ["beginner", "easy", "medium", "hard"])
-    @pytest.mark.parametrize("game", ["romgon", ALL])
+    @pytest.mark.parametrize(
+        ("level", "game"),
+        [
+            *((level, game) for level in ("beginner", "easy", "medium", "hard") for game in ("romgon", ALL)),
+            *((level, game) for level in ("skilled", "legend") for game in ("romgon", "romgon-flip")),
+        ],
+    )
     def test_quick_ones_answer_in_the_same_breath(self, level: str, game: str) -> None:
         state = played(opened(level, game), "2-7>3-6")
         assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
@@ -67,9 +77,14 @@ class TestLevels:
         assert not Room.objects.exists()
 
     def test_the_houses_machine_plays_without_additions_and_says_so(self, client: Client) -> None:
-        page = client.get("/").content.decode()
-        plain_only = re.findall(r'<option value="([a-z-]+)" data-plain-only', page)
-        assert plain_only == ["menace"]
+        game = next(game for game in client.get("/").context["games"] if game["slug"] == "romgon")
+        slugs = [[one["slug"] for one in part["offer"]["opponents"]] for part in game["offers"]]
+        assert [part["with"] for part, offered in zip(game["offers"], slugs, strict=True) if "menace" in offered] == [
+            [""]
+        ]
+        told = [additions for part in game["offers"] for additions in part["with"]]
+        assert sorted(told) == sorted(" ".join(one.added) for one in family_games("romgon"))
+        assert all(part["offer"]["usual"] in offered for part, offered in zip(game["offers"], slugs, strict=True))
         form = {"game": "romgon", "opponent": "menace", "side": "0", "additions": ["flip"]}
         told = client.post("/rooms", form, follow=True).content.decode()
         assert "Q does not play Romgon with these rules. Choose another one." in told
@@ -79,7 +94,11 @@ class TestLevels:
         for game in family_games("romgon"):
             offered = [opponent["slug"] for opponent in game_view(game)["opponents"]]
             house = ["menace"] if game.slug == "romgon" else []
-            assert offered == ["human", *house, "beginner", *FIVE]
+            assert offered == [
+                "human",
+                *house,
+                *LADDERS[bool({"turn", "shape"} & set(game.added)), "flip" in game.added],
+            ]
         assert [one["slug"] for one in game_view(GAMES[NC])["opponents"]][-4:] == [
             "random", "win-block", "perfect", "perfect-fast",
         ]  # fmt: skip
@@ -249,8 +268,8 @@ class TestAdvice:
 def test_the_first_page_offers_it_in_one_click(client: Client) -> None:
     page = client.get("/")
     game = next(game for game in page.context["games"] if game["slug"] == "romgon")
-    assert [(one["opponent"], one["side"]) for one in game["rivals"]] == [("medium", "0"), ("medium", "1")]
-    there = client.post("/rooms", {"game": "romgon", "opponent": "medium", "side": "1"}, follow=True)
+    assert [(one["opponent"], one["side"]) for one in game["rivals"]] == [("novice", "0"), ("novice", "1")]
+    there = client.post("/rooms", {"game": "romgon", "opponent": "novice", "side": "1"}, follow=True)
     assert there.context["role"] == "White"
     assert Seat.objects.get(side=WHITE).guest is not None
     listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}

@@ -12,6 +12,7 @@ from django.test import Client
 from games.rules.romgon.geometry import IDS
 from games.rules.romgon.moves import Options
 from learning.core.advice import romgon
+from learning.core.engines.romgon.levels import LEVELS
 from learning.core.kernels.random_source import RandomSource
 
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "romgon" / "vectors.json").read_text())
@@ -167,7 +168,7 @@ def test_flipped_counts_in_flip_mode_only() -> None:
     assert len(asked({**question, "flipModeEnabled": True}, EVALUATE)["legalMoves"]) == 7  # six moves and the flip
 
 
-@pytest.mark.parametrize("level", ["easy", "medium", "hard", "expert", "master"])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("flips", [False, True])
 def test_a_full_board_has_an_answer(level: str, flips: bool) -> None:
     kinds = ["square", "triangle", "circle", "hexgon"]
@@ -177,8 +178,53 @@ def test_a_full_board_has_an_answer(level: str, flips: bool) -> None:
     }
     full["3-0"], full["3-8"] = {"color": "white", "type": "rhombus"}, {"color": "black", "type": "rhombus"}
     answer = asked({"board": full, "playerColor": "white", "difficulty": level, "flipModeEnabled": flips})
-    assert answer["move"] is None or answer["move"] in answer["candidateMoves"] or level == "easy"
+    assert answer["move"] is None or answer["move"] in answer["candidateMoves"] or LEVELS[level].random_tenths
     assert answer["difficulty"] == level
+
+
+@pytest.mark.parametrize("level", ["skilled", "veteran", "champion", "grandmaster", "legend", "starter", "novice"])
+@pytest.mark.parametrize("flips", [False, True])
+def test_levels_of_either_ladder_are_had_in_both_modes(level: str, flips: bool) -> None:
+    answer = asked(start(difficulty=level, flipModeEnabled=flips))
+    assert (answer["difficulty"], answer["flipModeEnabled"], answer["depth"]) == (level, flips, LEVELS[level].depth)
+    assert len(answer["candidateMoves"]) == 5
+    values = [candidate["evaluation"] for candidate in answer["candidateMoves"]]
+    assert values == sorted(values, reverse=True)
+    assert answer["evaluation"] == answer["move"]["evaluation"]
+    if not LEVELS[level].random_tenths:
+        assert answer == asked(start(difficulty=level, flipModeEnabled=flips, game="romgon"))
+        assert answer["move"] == answer["candidateMoves"][0]
+
+
+def test_a_win_at_hand_is_worth_as_much_by_a_learnt_value() -> None:
+    board = {"3-6": {"color": "white", "type": "rhombus"}, "0-0": {"color": "black", "type": "rhombus"}}
+    for level in ("veteran", "legend"):
+        answer = asked({"board": board, "playerColor": "white", "difficulty": level})
+        assert (answer["move"]["to"], answer["evaluation"]) == ("3-8", 999_999)
+        nothing = asked({"board": {}, "playerColor": "white", "difficulty": level})
+        assert (nothing["move"], nothing["evaluation"], nothing["candidateMoves"]) == (None, 0, [])
+
+
+@pytest.mark.parametrize("game", ["romgon-turn", "romgon-shape", "romgon-flip-turn"])
+def test_nobody_has_learnt_of_turns_and_shape_defence(game: str) -> None:
+    refused = post(start(difficulty="legend", game=game))
+    assert (refused.status_code, refused.json()["error"]) == (400, "Invalid difficulty")
+    assert asked(start(difficulty="novice", game=game))["difficulty"] == "novice"
+
+
+def test_the_ladders_are_told_weakest_first() -> None:
+    told = Client().get("/api/ai/health").json()
+    assert set(told["levels"]) == {"plain", "flips"}
+    for ladder in told["levels"].values():
+        assert len(ladder) >= 6
+        assert (ladder[0]["difficulty"], ladder[0]["elo"]) == ("easy", 0)
+        assert ladder[-1]["difficulty"] == "legend"
+        assert [one["elo"] for one in ladder] == sorted(one["elo"] for one in ladder)
+        for rung in ladder:
+            assert set(rung) == {"difficulty", "elo", "low", "high"}
+            assert rung["low"] < rung["elo"] < rung["high"]
+            assert rung["difficulty"] in told["difficulties"]
+    assert told["difficulties"] == list(LEVELS)
 
 
 def test_time_that_runs_out_leaves_the_last_depth_that_was_finished() -> None:

@@ -299,7 +299,8 @@ class TestAsking:
         assert "Here a machine plays either side" in text
         assert "Romgon with flips" in text
         opponents = [slug for slug, _ in page.context["form"].fields["opponents"].choices]
-        assert opponents == ["random", "beginner", "easy", "medium", "hard"]
+        ladder = ["easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"]
+        assert opponents == ladder, "all of it can be repeated"
         form = {"machines": [str(Machine.objects.get(slug="q").pk)], "opponents": ["medium"], "format": "round-robin"}
         refused = client.post("/tournaments/new?game=romgon", {**form, "games": MAX_LONG_GAMES + 1})
         assert "At most 1000" in refused.content.decode()
