@@ -156,6 +156,8 @@ def _words(unit: str, value: float | None) -> str:
         return "not yet"
     if unit == Unit.SHARE:
         return _share(value)
+    if unit == Unit.ELO:
+        return f"{value:.0f}".replace("-", "−")
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
@@ -167,7 +169,7 @@ def _interval(figure: dict[str, Any]) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.1f}\u00a0%"
+    return f"{100 * value:.1f}\u00a0%".replace("-", "−")
 
 
 def experiment_charts(run: ExperimentRun | None) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ class Unit(StrEnum):
     LOSSES = "losses"
     TIMES = "times"
     SHARE = "share"
+    ELO = "elo"
 
 
 @dataclass(frozen=True, slots=True)

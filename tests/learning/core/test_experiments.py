@@ -12,7 +12,7 @@ from learning.core.experiments.base import Experiment, Figure, ParameterError, P
 from learning.core.experiments.intervals import mean_interval, median_interval, quantile
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
-from learning.core.machines.presets import PRESETS, TABLE_PRESETS
+from learning.core.machines.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
 from learning.core.opponents.perfect import solve
 from learning.core.training.sampled import wilson
 
@@ -22,6 +22,7 @@ SMALL = {
     "hexapawn-rewards": {"machines": 10, "games": 60},
     "hexapawn-resigns": {"pairs": 10, "games": 60},
     "menace-and-after": {"machines": 5, "games": 1000},
+    "romgon-page": {"machines": 2, "games": 20},
 }
 
 
@@ -124,6 +125,21 @@ def test_what_came_after_menace_needs_fewer_games() -> None:
         assert points[f"{own}: MENACE"] < points[f"{own}: Sarsa"] < points[f"{own}: TD(λ) of boards"]
 
 
+def test_of_what_romgons_page_promised_one_learner_keeps_more_than_all_of_it() -> None:
+    result = run("romgon-page", machines=2, games=60)
+    promised = [figure for figure in result.figures if "won more" in figure.label]
+    assert [figure.published and figure.published.words for figure in promised] == [
+        "10 to 15 % more wins after 100 games"
+    ] * 3
+    as_written, checked, of_value = ((figure.value or 0.0) for figure in promised)
+    assert max(as_written, checked) < 0.3 < 0.4 < of_value
+    easy, medium, hard = (figure(result, f"of the level {level}") for level in ("easy", "medium", "hard"))
+    assert (easy.value, easy.agrees, hard.agrees) == (800, None, False)
+    assert 900 < (medium.value or 0) <= (hard.value or 0) + 100 < 1500
+    ratings = [figure(result, f"100 games, {name}").value or 0 for name in ("as written", "with two", "value of")]
+    assert ratings == sorted(ratings)
+
+
 # Every experiment
 
 
@@ -178,7 +194,7 @@ class TestEvery:
 
     def test_what_it_is_about_exists(self, experiment: Experiment) -> None:
         assert experiment.game in GAMES
-        assert set(experiment.presets) <= {*PRESETS, *TABLE_PRESETS}
+        assert set(experiment.presets) <= {*PRESETS, *TABLE_PRESETS, *Q_PRESETS, *VALUE_PRESETS}
 
 
 # Their parts
