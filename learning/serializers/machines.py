@@ -265,6 +265,12 @@ class PositionValuesSerializer(serializers.Serializer[Any]):
     over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
     epsilon = serializers.FloatField()
     has_outlook = serializers.BooleanField(help_text="Whether more than its values decides what it plays.")
+    takes_wins = serializers.BooleanField(
+        required=False, help_text="Whether it takes a win at hand, whatever its value."
+    )
+    avoids_repetition = serializers.BooleanField(
+        required=False, help_text="Whether it plays a move that loses by repetition only if there is no other."
+    )
     moves = ValueMoveSerializer(many=True)
 
 
