@@ -62,6 +62,7 @@ IMPORTS_WITH_REASON = {
     "learning/management/commands/import_machine.py": "the same",
     "learning/management/commands/replay.py": "the same: recorded games teach boxes",
     "learning/management/commands/audit.py": "whether each kind's rows are whole, row by row",
+    "learning/management/commands/teach_levels.py": "the values that come with the program are learnt ones",
     "learning/management/commands/warm_kernels.py": "compiled loops are those of one kind each",
 }
 """Modules that say boxes, or values, because they are about those, and why. What is about any machine has no place."""

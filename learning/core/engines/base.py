@@ -82,6 +82,8 @@ class Engine(ABC, Generic[GameT]):
     """What its ladders are called, each with the game in which it is measured."""
     ladder_file: Path | None = None
     """Where it is written what was measured."""
+    learnt_folder: Path | None = None
+    """Where the learnt values of the family are that come with the program, if there are any."""
     newcomers: Sequence[str] = ()
     """The levels that can be beaten by somebody who begins to play: one of them is on every ladder."""
     valuer: FastValuer[GameT] | None = None

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from learning.core.engines.romgon.shipped import FOLDER
+from learning.core.engines.registry import engine_of
 from learning.core.training.shipped import RECIPES, made
 from learning.kinds.weights.files import WeightsData, written
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Read where to."""
-        parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them, if not to their place")
+        parser.add_argument("--folder", type=Path, help="where to write them, if not to their place")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make one after another."""
@@ -32,6 +32,9 @@ class Command(BaseCommand):
                 n_learnt=machine.n_learnt,
                 preset=recipe.preset,
             )
-            path = options["folder"] / f"{recipe.name}.json"
+            engine = engine_of(machine.game)
+            assert engine is not None, "its rule fits no other game"
+            assert engine.learnt_folder is not None, "recipes are for those that have one"
+            path = (options["folder"] or engine.learnt_folder) / f"{recipe.name}.json"
             path.write_text(written(data, seed=recipe.seed))
             self.stdout.write(f"{path.name}: {recipe.n_games} games from seed {recipe.seed}")

@@ -11,6 +11,7 @@ from learning.core.engines.romgon import entries
 from learning.core.engines.romgon import levels as at
 from learning.core.engines.romgon.answers import legal, prospects, ranking
 from learning.core.engines.romgon.q_trainer import RomgonTrainer
+from learning.core.engines.romgon.shipped import FOLDER
 from learning.core.engines.romgon.value_minimax import loses_by_history
 
 DEPTH = at.LEVELS["hard"].depth
@@ -27,6 +28,7 @@ class RomgonEngine(Engine[Romgon]):
     levels = at.LEVELS
     modes = at.MODES
     ladder_file = at.FILE
+    learnt_folder = FOLDER
     newcomers = at.NEWCOMERS
     valuer = at.VALUER
     trainer = RomgonTrainer()
