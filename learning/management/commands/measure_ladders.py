@@ -16,9 +16,7 @@ from learning.core.training import ladder
 class Command(BaseCommand):
     """Measure the levels, and write what came of it where the site reads it."""
 
-    help = (
-        "Plays all levels against each other in every mode and writes the ratings that the site shows (half an hour)."
-    )
+    help = "Plays all levels against each other in every mode and writes the ratings that the site shows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """How many games, and where to."""
