@@ -12,6 +12,7 @@ from learning.workers.runs import run_claim, run_execute
 from tests.e2e.axe import violations
 from tests.e2e.layout import broken, with_each
 from tests.e2e.playing import cell
+from tests.factories import NC, trained
 
 pytestmark = pytest.mark.e2e
 
@@ -54,4 +55,20 @@ def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_valu
     assert violations(page) == []
     page.goto(f"/machines/{machine.pk}")
     expect(page.get_by_text("It learns no new values, for a machine may have 5.")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_a_table_of_a_small_game_tells_what_it_expects_of_every_move(page: Page) -> None:
+    machine = trained(machine_create(game=NC, side=None, name="Tab", preset="td-boards"), 100)
+    page.goto(f"/machines/{machine.pk}")
+    expect(page.locator("#n-values")).not_to_be_empty()
+    assert violations(page) == []
+    page.locator("#play-0").click()
+    cell(page, "5").click()
+    expect(page.locator("#values [data-values=thought] th[scope=col]")).to_have_text(["Move", "Learnt"])
+    expect(page.locator("#values [data-values=thought] tbody tr")).to_have_count(8)
+    assert with_each(page, broken) == []
+    assert violations(page) == []
+    page.locator("#values a").click()
+    expect(page.locator("#values th[scope=col]")).to_have_text(["Move", "Learnt", "Tried"])
     assert violations(page) == []
