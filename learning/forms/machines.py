@@ -74,6 +74,7 @@ class MachineForm(PlainForm):
         return [
             {
                 "kind": kind.slug,
+                "noun": kind.noun,
                 "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
                 "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
                 "presets": kind.presets.values(),
