@@ -33,6 +33,24 @@ class MachineBusyError(PlayError):
     status = 409
 
 
+class SnapshotNotFoundError(PlayError):
+    message = "There is no such snapshot of this machine."
+    code = "snapshot_not_found"
+    status = 404
+
+
+class SnapshotFarError(PlayError):
+    message = "It has learnt too much since to be put back at once."
+    code = "snapshot_far"
+    status = 409
+
+
+class NoWeightsError(PlayError):
+    message = "This machine has no weights."
+    code = "no_weights"
+    status = 404
+
+
 class GameTooLargeError(PlayError):
     message = "This game has too many positions for what was asked."
     code = "game_too_large"

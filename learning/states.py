@@ -87,6 +87,33 @@ class PointState(PointSoFar, total=False):
     in_training: SampleState
 
 
+class MeasurementState(TypedDict):
+    """What a snapshot made of a set of openings against a level, so far; ``confirms``: it was not chosen by these."""
+
+    level: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    points: ShareState
+    openings: int
+    seed: int
+    confirms: bool
+
+
+class SnapshotState(TypedDict):
+    """A machine as it was after so many ``games`` of all its trainings, ``games_of_run`` of them in its run."""
+
+    id: int
+    training_run: int
+    games_of_run: int
+    games: int
+    lesson: int
+    plays: bool
+    chosen_by_hand: bool
+    measurements: list[MeasurementState]
+
+
 class StageState(TypedDict):
     """An opponent of a run."""
 
@@ -109,6 +136,7 @@ class RunProgress(TypedDict):
     losses: int
     most_values: int | None
     values_left_out: int
+    measured: int
     seed: int
     error: str
     created_at: str

@@ -9,6 +9,7 @@ from learning.api import machines as api_machines
 from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
+from learning.api import snapshots as api_snapshots
 from learning.api import tournaments as api_tournaments
 from learning.views import (
     account,
@@ -49,6 +50,7 @@ urlpatterns = [
     path("machines/<int:machine_id>/set", machines.machine_set, name="machine_set"),
     path("machines/<int:machine_id>/clone", machines.machine_clone, name="machine_clone"),
     path("machines/<int:machine_id>/reset", machines.machine_reset, name="machine_reset"),
+    path("machines/<int:machine_id>/snapshot", machines.machine_snapshot, name="machine_snapshot"),
     path("machines/<int:machine_id>/delete", machines.machine_delete, name="machine_delete"),
     path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
     path("machines/<int:machine_id>/train-together", runs.run_together, name="run_together"),
@@ -78,6 +80,12 @@ urlpatterns = [
     re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_machines.BoxListView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_machines.BoxView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/values/(?P<position>[^/]+)/?$", api_machines.ValuesView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/snapshots/?$", api_snapshots.SnapshotListView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/snapshots/choose/?$", api_snapshots.SnapshotChooseView.as_view()),
+    re_path(
+        r"^api/machines/(?P<ref>[-\w]+)/snapshots/(?P<snapshot_id>\d{1,18})/weights/?$",
+        api_snapshots.SnapshotWeightsView.as_view(),
+    ),
     re_path(r"^api/training-runs/?$", api_runs.RunListView.as_view(), name="api-runs"),
     re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/?$", api_runs.RunView.as_view(), name="api-run"),
     re_path(r"^api/training-runs/(?P<run_id>\d{1,18})/cancel/?$", api_runs.RunCancelView.as_view()),

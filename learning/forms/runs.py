@@ -11,6 +11,7 @@ from django import forms
 from games.rules.base import Game
 from learning.core.opponents.registry import opponents_offered
 from learning.forms.base import SAME_GAMES, PlainForm, SeedField
+from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import Machine
 from learning.services.runs import MAX_GAMES, MAX_STAGES
 
@@ -55,6 +56,23 @@ StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_
 
 
 class SeedForm(PlainForm):
-    """What else a run needs."""
+    """What else a run needs; ``measured`` where its machine keeps snapshots."""
 
     seed = SeedField(help_text=SAME_GAMES)
+    measured = forms.IntegerField(
+        label="Games to try each one out",
+        min_value=0,
+        max_value=MEASURED_MOST,
+        step_size=2,
+        required=False,
+        localize=False,
+        error_messages={"step_size": "An even number, please: half of the games are played on either side."},
+        help_text="Against each opponent, half of them on either side. At 0 none is tried out, and what it knows in the"
+        " end is what plays.",
+    )
+
+    def __init__(self, *args: Any, machine: Machine, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["measured"].initial = measured_usually(machine)
+        if not keeps_snapshots(machine):
+            del self.fields["measured"]

@@ -23,14 +23,24 @@ from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import Preset
 from learning.core.machines.rule import Rule, RuleError
+from learning.core.opponents.registry import OPPONENTS
 from learning.core.printing.sheets import PrintOptions
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.contest import ContestPlayer
+from learning.core.training.measuring import Meeting, meeting
 from learning.core.training.memory import TouchedBox
-from learning.exceptions import BoxNotFoundError, MachineWrongSideError, PrintRefusedError, TrainingRefusedError
+from learning.core.training.play import MovePlayer
+from learning.exceptions import (
+    BoxNotFoundError,
+    MachineWrongSideError,
+    NoWeightsError,
+    PrintRefusedError,
+    TrainingRefusedError,
+)
 from learning.models import LessonKind, Machine, TournamentEntry, Value
 from learning.selectors.experiments import experiments_about
 from learning.selectors.machines import machine_brief
+from learning.selectors.snapshots import snapshots_told
 from learning.selectors.strength import CURVE_AGAINST, Strength
 from learning.storage.lessons import Cause, lessons_open
 
@@ -250,6 +260,35 @@ class Kind(ABC):
     def strength(self, machine: Machine) -> Strength:
         """The same of a machine as it stands, or as it was when last measured: for a page, which cannot wait."""
 
+    # Snapshots of a training (``learning.kinds.machines``, docs/decisions/0085)
+
+    keeps_snapshots: ClassVar[bool] = False
+    """Whether its trainings keep snapshots, where its strength is a sample: then :meth:`put_back` is there, and
+    :meth:`entrant` needs of an entry no more than the number of its lessons and its ε."""
+
+    levels: ClassVar[tuple[str, ...]] = ("random",)
+    """The fixed opponents (slugs) by which the best of its snapshots is chosen."""
+
+    def meeting(self, game: Game[Any, Any], player: MovePlayer, level: str) -> Meeting:
+        """Games of a snapshot, as :meth:`entrant` plays it, against one of its levels."""
+        return meeting(game, player, OPPONENTS[level])
+
+    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+        """Let the machine know again what it knew after so many lessons; what that changes belongs to this lesson.
+
+        Raises:
+            SnapshotFarError: that is too much for one transaction.
+        """
+        raise NotImplementedError
+
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+        """What the machine knew before and after a lesson, where that is a list of weights.
+
+        Raises:
+            NoWeightsError: it is something else.
+        """
+        raise NoWeightsError(f"{machine.name} keeps {self.rule.keeps}, and no list of weights.")
+
     # Files and paper
 
     @staticmethod
@@ -356,6 +395,7 @@ class Kind(ABC):
         own = {
             "machine": facts,
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
+            "kept": snapshots_told(machine),
             "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
             "experiments": experiments_about(machine.preset),
         }

@@ -21,7 +21,7 @@ from learning.core.machines.box_machine import Result
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import TouchedBox, TouchedValue
-from learning.exceptions import EntryGoneError
+from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.base import Ended, Kind
 from learning.models import Decision, LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
@@ -31,6 +31,8 @@ from learning.storage.bounds import values_most
 from learning.storage.lessons import Cause, lessons_go_back_to
 
 DECIDED = dict.fromkeys(("machine_id", "seat_id", "ply", "key", "chosen", '"values"', "explored", "epsilon"), "%s")
+PUT_BACK_MOST = 20_000
+"""No more values are put back at once: whoever ends a match with the machine waits for them, half a second or less."""
 
 
 class TableMemory(AnyMemory, Protocol):
@@ -54,6 +56,7 @@ class Entries(Kind):
     noun = "values"
     either_side = True
     grows = True
+    keeps_snapshots = True
 
     def fields_new(self, rule: Any) -> dict[str, Any]:
         return {"epsilon": 0.0}
@@ -117,6 +120,12 @@ class Entries(Kind):
     @abstractmethod
     def teach(self, memory: Any, ended: Ended) -> Tally:
         """Teach a memory what a match was in which its machine had seats; how these ended."""
+
+    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+        differ = storage.values_changed_since(machine, n_lessons, PUT_BACK_MOST + 1)
+        if len(differ) > PUT_BACK_MOST:
+            raise SnapshotFarError
+        storage.values_store(machine, differ, lesson_id)
 
     def holds(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"

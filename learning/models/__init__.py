@@ -18,8 +18,9 @@ from learning.models.machines import (
 )
 from learning.models.runs import CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
+from learning.models.snapshots import Measurement, Snapshot
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
-from learning.models.weights import Snapshot, Weights
+from learning.models.weights import Weights
 
 __all__ = [
     "MACHINE_SIDES",
@@ -39,6 +40,7 @@ __all__ = [
     "LessonKind",
     "Machine",
     "MachineSeat",
+    "Measurement",
     "NoneNegative",
     "Pairing",
     "RunStage",

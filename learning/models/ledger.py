@@ -23,6 +23,7 @@ class LessonKind(models.TextChoices):
     MATCH = "match", "a match ended"
     REFILL = "refill", "an empty box was filled again during a match"
     TRAINING = "training", "a chunk of a training run"
+    CHOICE = "choice", "it went back to what it knew earlier"
 
 
 class Lesson(models.Model):
@@ -55,6 +56,7 @@ class Lesson(models.Model):
             models.CheckConstraint(
                 name="lesson_has_one_cause",
                 condition=Q(kind="training", match__isnull=True)
+                | Q(kind="choice", run__isnull=True, match__isnull=True)
                 | Q(kind__in=["match", "refill"], run__isnull=True, match__isnull=False),
             ),
         ]

@@ -30,6 +30,9 @@ class TrainingRun(Job):
     n_left_out = models.PositiveBigIntegerField(
         default=0, help_text="How often it met one more, which it therefore did not learn."
     )
+    n_measured = models.PositiveIntegerField(
+        default=0, help_text="Games of each snapshot against each level, half of them on either side; 0: none."
+    )
     cancel_requested = models.BooleanField(default=False)
     error = models.TextField(blank=True)
     started_by = models.ForeignKey(

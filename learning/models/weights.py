@@ -51,21 +51,3 @@ class Weights(models.Model):
 
     def __str__(self) -> str:
         return f"{self.machine} after {self.n_learnt} games"
-
-
-class Snapshot(models.Model):
-    """What a machine played by after 1, 100, 300, 1,000, … games learnt from, and the lesson in which it came there."""
-
-    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
-    lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="snapshots")
-    n_learnt = models.PositiveBigIntegerField()
-    weights = models.BinaryField(help_text="float64, little-endian, in the order of its features.")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(name="snapshot_once", fields=["machine", "n_learnt"]),
-            models.CheckConstraint(name="snapshot_whole", condition=WholeFloats("weights")),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.machine} after {self.n_learnt} games"

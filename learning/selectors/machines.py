@@ -140,6 +140,9 @@ def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
         sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
         address = None if lesson.run_id is None or is_hidden else reverse("run", args=[lesson.run_id])
         return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
+    if lesson.kind == LessonKind.CHOICE:
+        sentence = "Went back to what it knew earlier, which plays from now on."
+        return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
     url = lesson.match.room.get_absolute_url() if lesson.match and not is_hidden else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from games.players import GUEST, Viewer
@@ -58,6 +59,7 @@ def run_progress(run: TrainingRun) -> RunProgress:
         "losses": run.n_losses,
         "most_values": run.most_values,
         "values_left_out": run.n_left_out,
+        "measured": run.n_measured,
         "seed": run.seed,
         "error": run.error,
         "created_at": run.created_at.isoformat(),
@@ -129,6 +131,12 @@ def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
 def run_list_open(machine: Machine) -> list[TrainingRun]:
     """The machine's training runs that wait or go on."""
     return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
+
+
+def runs_teaching(machine: Machine) -> QuerySet[TrainingRun]:
+    """The runs that wait or go on and teach the machine."""
+    teaches = Q(machine=machine) | Q(stages__opponent_machine=machine, stages__opponent_learns=True)
+    return TrainingRun.objects.filter(teaches, finished_at__isnull=True)
 
 
 def machine_curves(machines: Sequence[Machine]) -> dict[int, list[PointState]]:

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from learning.core.opponents.registry import OPPONENTS
+from learning.kinds.snapshots import MEASURED_MOST
 from learning.models import JobStatus
 from learning.serializers.base import SeedField, StrictSerializer
 from learning.serializers.machines import StrengthSerializer
@@ -40,6 +41,19 @@ class RunStartSerializer(StrictSerializer):
         child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
     )
     seed = SeedField(help_text="A random one if not given; the answer says which.")
+    measured = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MEASURED_MOST,
+        help_text="How many games each snapshot plays against each level, so that the best is what plays: an even "
+        "number. 0: none, and what it knows in the end plays. What is usual for such a machine if not given.",
+    )
+
+    def validate_measured(self, value: int) -> int:
+        """Every opening is played from both sides."""
+        if value % 2:
+            raise serializers.ValidationError("An even number: every opening is played from both sides.")
+        return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Either form becomes ``stages``."""
@@ -59,7 +73,8 @@ class RunStartSerializer(StrictSerializer):
         if sum(stage.games for stage in stages) > MAX_GAMES:
             problem = f"A run has at most {MAX_GAMES:,} games in all."
             raise serializers.ValidationError({"opponents": problem}, code="max_value")
-        return {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
+        run = {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
+        return {**run, "measured": attrs.get("measured")}
 
 
 class RunStageSerializer(serializers.Serializer[Any]):
@@ -87,6 +102,7 @@ class RunSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="Of a machine that keeps values: it learns no new ones here beyond so many."
     )
     values_left_out = serializers.IntegerField(help_text="How often it met one more, and did not learn it.")
+    measured = serializers.IntegerField(help_text="How many games each snapshot plays against each level; 0: none.")
     seed = serializers.IntegerField()
     error = serializers.CharField()
     created_at = serializers.DateTimeField()

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max, Q, QuerySet, Sum
+from django.db.models import Max, QuerySet, Sum
 
 from games.models import Room
 from games.quotas import account_lock, count_lock, quota_require
@@ -34,7 +34,8 @@ from learning.exceptions import (
     ValueQuotaError,
 )
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
-from learning.models import Lesson, Machine, TrainingRun
+from learning.models import Lesson, Machine
+from learning.selectors.runs import runs_teaching
 from learning.storage.bounds import values_left
 from learning.storage.locks import machine_hold, machine_lock
 from learning.storage.names import names_forget
@@ -355,6 +356,7 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     _require_idle(machine)
     kind = kind_of(machine)
     kind.forget(machine)
+    machine.snapshots.all().delete()
     Lesson.objects.filter(machine=machine).delete()
     counts = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
     new = dict.fromkeys(counts, 0) | kind.fields_new(machine.rule)
@@ -462,7 +464,7 @@ def _copy_delete(copy_id: int) -> None:
     """Delete a copy made for a room, unless somebody has it in use."""
     _deletion_begin(copy_id)
     copy = Machine.objects.filter(pk=copy_id).first()
-    if copy is None or _is_in_training(copy) or rooms_open(Room.objects.filter(fresh_machines=copy)).exists():
+    if copy is None or runs_teaching(copy).exists() or rooms_open(Room.objects.filter(fresh_machines=copy)).exists():
         return
     _delete(copy)
 
@@ -508,11 +510,5 @@ def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machi
 
 
 def _require_idle(machine: Machine) -> None:
-    if _is_in_training(machine):
+    if runs_teaching(machine).exists():
         raise MachineBusyError
-
-
-def _is_in_training(machine: Machine) -> bool:
-    """Whether a run that waits or goes on teaches it."""
-    in_training = Q(machine=machine) | Q(stages__opponent_machine=machine, stages__opponent_learns=True)
-    return TrainingRun.objects.filter(in_training, finished_at__isnull=True).exists()

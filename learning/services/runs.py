@@ -23,6 +23,7 @@ from learning.exceptions import (
     TrainingRefusedError,
 )
 from learning.kinds.registry import kind_of
+from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
 from learning.storage.bounds import values_most
@@ -49,6 +50,7 @@ def training_run_start(
     machine: str,
     stages: Sequence[Stage],
     seed: int,
+    measured: int | None = 0,
     started_by_id: int | None = None,
     enqueue: bool = True,
 ) -> TrainingRun:
@@ -58,6 +60,8 @@ def training_run_start(
         machine: id or slug of the machine to train.
         stages: the opponents, one after the other (a curriculum), with the games against each.
         seed: any whole number of 63 bits; the same seed and the same beads give the same beads.
+        measured: how many games each snapshot plays against each level, so that the best of them is what plays;
+            0: none, and what it knows in the end plays; ``None``: what is usual for the machine.
         started_by_id: the account that asked.
         enqueue: ``False`` for a command that trains in its own process.
 
@@ -76,8 +80,10 @@ def training_run_start(
     learner = machine_find(machine)
     if not learner.learns:
         raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
+    n_measured = measured_usually(learner) if measured is None else measured
+    _measured_require(learner, n_measured)
     others = [_opponent_of(learner, stage.opponent) for stage in stages]
-    run = run_store(learner, stages, others, seed=seed, started_by_id=started_by_id)
+    run = run_store(learner, stages, others, seed=seed, n_measured=n_measured, started_by_id=started_by_id)
     if enqueue:
         transaction.on_commit(lambda: tasks.knock(RUNS, [run.pk]))
     return run
@@ -85,7 +91,13 @@ def training_run_start(
 
 @transaction.atomic
 def training_run_request(
-    *, user: Any, machine: str, stages: Sequence[Stage], seed: int | None = None, is_trial: bool = False
+    *,
+    user: Any,
+    machine: str,
+    stages: Sequence[Stage],
+    seed: int | None = None,
+    measured: int | None = None,
+    is_trial: bool = False,
 ) -> TrainingRun:
     """Start a training run for an account: of a machine it may train, against machines it may play.
 
@@ -96,6 +108,7 @@ def training_run_request(
         machine: id or slug of the machine to train.
         stages: as for :func:`training_run_start`.
         seed: a random one if left out.
+        measured: as for :func:`training_run_start`.
         is_trial: the caller will take it back, so it does not count as one of the account's runs.
 
     Raises:
@@ -115,8 +128,19 @@ def training_run_request(
         machine=str(learner.pk),
         stages=stages,
         seed=seed_or_random(seed),
+        measured=measured,
         started_by_id=user.pk,
     )
+
+
+def _measured_require(machine: Machine, measured: int) -> None:
+    if not 0 <= measured <= MEASURED_MOST or measured % 2:
+        raise TrainingRefusedError(
+            f"measured: must be an even number from 0 to {MEASURED_MOST:,}, for each opening is played from both sides,"
+            f" not {measured:,}."
+        )
+    if measured and not keeps_snapshots(machine):
+        raise TrainingRefusedError(f"measured: a training of {machine.name} keeps no snapshots, so none are measured.")
 
 
 def _run_quota_require(user: Any) -> None:

@@ -104,6 +104,20 @@ def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: i
     _changes_write(lesson_id, ((ids[one.key], one.ply, one.before, one.after) for one in touched))
 
 
+def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[TouchedValue]:
+    """The entries that differ from what they were after so many lessons, with both, in order; ``most`` at most."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, value, found FROM (SELECT DISTINCT ON (entry.id) key, value, change.before AS found"
+            " FROM learning_lesson lesson JOIN learning_valuechange change ON change.lesson_id = lesson.id"
+            " JOIN learning_value entry ON entry.id = change.entry_id"
+            " WHERE lesson.machine_id = %s AND lesson.number > %s ORDER BY entry.id, change.id) AS first"
+            " WHERE value <> found ORDER BY key LIMIT %s",
+            [machine.pk, n_lessons, most],
+        )
+        return [TouchedValue(key, now, found, 0) for key, now, found in cursor.fetchall()]
+
+
 def values_copy(original: Machine, copy: Machine) -> None:
     """Give a machine that has none yet the values of another; its ledger begins with them."""
     with connection.cursor() as cursor:

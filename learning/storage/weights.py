@@ -16,7 +16,7 @@ from learning.core.machines import value_learner as core
 from learning.core.machines.value_learner import ValueLearner
 from learning.core.machines.value_rule import ValueRule
 from learning.core.training.value_memory import ValueMemory
-from learning.models import Machine, Snapshot, Weights
+from learning.models import Machine, Weights
 
 _FLOATS = np.dtype("<f8")
 
@@ -38,13 +38,12 @@ def weights_copy(original: Machine, copy: Machine) -> None:
 def weights_forget(machine: Machine) -> None:
     """Delete all that a machine knows and ever knew."""
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM learning_snapshot WHERE machine_id = %s", [machine.pk])
         cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
         cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
 
 
 def weights_memory(machine: Machine) -> ValueMemory:
-    """What the machine knows now. Snapshots that are stored are not in it: those that it makes are new."""
+    """What the machine knows now."""
     return ValueMemory(_learner(machine.game_rules, machine.rule, _last(machine), learns=machine.learns))
 
 
@@ -62,21 +61,29 @@ def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
 
 def weights_learner_at(machine_id: int, n_lessons: int, game: Game[Any, Any], rule: ValueRule) -> ValueLearner:
     """The machine as it was after so many of its lessons, frozen. That they can still be read has been seen to."""
+    return _learner(game, rule, weights_row_at(machine_id, n_lessons), learns=False)
+
+
+def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
+    """What a machine knew after so many of its lessons. That they can still be read has been seen to."""
     rows = Weights.objects.filter(machine=machine_id)
-    row = rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
-    return _learner(game, rule, row, learns=False)
+    return rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
+
+
+def weights_put_back(machine: Machine, n_lessons: int, lesson_id: int) -> None:
+    """Let a machine know, from this lesson on, what it knew after so many."""
+    row = weights_row_at(machine.pk, n_lessons)
+    Weights.objects.create(
+        machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
+    )
 
 
 def weights_store(machine: Machine, memory: ValueMemory, lesson_id: int) -> None:
-    """Store what a memory has come to know in a lesson, and the snapshots that it made."""
+    """Store what a memory has come to know in a lesson."""
     learner = memory.machine
     weights, average = _octets(learner.weights), _octets(learner.average)
     Weights.objects.create(
         machine=machine, lesson_id=lesson_id, n_learnt=learner.n_learnt, weights=weights, average=average
-    )
-    Snapshot.objects.bulk_create(
-        Snapshot(machine=machine, lesson_id=lesson_id, n_learnt=n_learnt, weights=_octets(kept))
-        for n_learnt, kept in memory.snapshots.items()
     )
 
 

@@ -26,6 +26,7 @@ from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.services import machines as services
+from learning.services.snapshots import snapshot_choose
 
 
 @require_GET
@@ -100,6 +101,18 @@ def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     return redirect(machine)
+
+
+@login_required
+@require_POST
+def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Let a machine play by one of its snapshots."""
+    try:
+        machine = snapshot_choose(user=request.user, machine_id=machine_id, wanted=request.POST.get("snapshot", ""))
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    messages.success(request, f"{machine.name} plays by what it knew then, and learns on from there.")
+    return redirect(f"{machine.get_absolute_url()}#kept")
 
 
 @login_required

@@ -44,11 +44,11 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     stages = StageFormSet(
         request.POST or None, form_kwargs={"game": machine.game_rules, "machines": others}, prefix="stage"
     )
-    seed = SeedForm(request.POST or None, initial={"seed": seed_new()})
+    seed = SeedForm(request.POST or None, machine=machine, initial={"seed": seed_new()})
     problem, status = "", 200
     if request.method == "POST" and stages.is_valid() and seed.is_valid():
         try:
-            return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data["seed"])
+            return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data)
         except PlayError as error:
             problem, status = str(error), error.status
     context = {
@@ -62,9 +62,11 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     return render(request, "learning/run_start.html", context, status=status)
 
 
-def _run_begin(request: HttpRequest, machine: Machine, chosen: list[dict[str, Any]], seed: int) -> HttpResponse:
+def _run_begin(
+    request: HttpRequest, machine: Machine, chosen: list[dict[str, Any]], details: dict[str, Any]
+) -> HttpResponse:
     stages = [services_runs.Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
-    run = services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages, seed=seed)
+    run = services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages, **details)
     return redirect("run", run.pk)
 
 

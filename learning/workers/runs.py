@@ -21,16 +21,18 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
+from learning.core.training.measuring import snapshot_after
 from learning.core.training.memory import TouchedBox
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.kinds.registry import kind_of
+from learning.kinds.snapshots import snapshot_take
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
 from learning.states import BoxNews, box_news
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.workers import jobs
+from learning.workers import jobs, snapshots
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
 CHUNK_S = 0.1
@@ -140,11 +142,15 @@ def _first_chunk(run: TrainingRun) -> int:
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
     """Take the sample that is due, train one chunk, and store everything that came of both; the run after it.
 
+    While a snapshot is to be measured a part of that instead: a chunk is either.
+
     What is to be told to machines' pages is added to ``news``, or told at once without it.
 
     Raises:
         JobLostError: the run is no longer this worker's.
     """
+    if (measured := snapshots.run_measure(run, LEASE_S)) is not None:
+        return measured
     own = News() if news is None else news
     run = _chunk(run, pace, own, _sampled_point(run))
     if news is None:
@@ -183,10 +189,13 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     elif left and not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if left and not run.cancel_requested:
+        snapshot_take(run, machine)
         points += _train(run, stage, [machine, *others], min(pace.n_games, left), pace, news)
+        snapshot_take(run, machine)
     run.save()
     # Where the last point is a sample it is still to be taken.
     if run.games_done == run.n_games and not (left and _is_sampled(machine)):
+        snapshots.run_choose(run, machine)
         jobs.end(run, JobStatus.FINISHED, finished_at=timezone.now())
     elif run.cancel_requested:
         jobs.end(run, JobStatus.CANCELLED, finished_at=timezone.now())
@@ -237,7 +246,8 @@ def _train(
 ) -> list[CurvePoint]:
     """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way.
 
-    Where a point is a sample the games end with the next one instead: it is taken before the next chunk.
+    Where a point is a sample the games end with the next one instead: it is taken before the next chunk. So they do
+    where a snapshot is due, which is what the machine knows after a lesson.
     """
     rng = RandomSource.from_text(run.random_state)
     plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
@@ -247,7 +257,7 @@ def _train(
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
     marks = [mark for mark in _marks(run, machines[0]) if mark > run.games_done]
     if is_sampled := _is_sampled(machines[0]):
-        n_games = min(n_games, marks[0] - run.games_done)
+        n_games = min(n_games, marks[0] - run.games_done, snapshot_after(run.games_done) - run.games_done)
     points = [_point(run, machines[0], memories[0])] if run.games_done == 0 and not is_sampled else []
     end = run.games_done + n_games
     tally, seconds = Tally(), 0.0

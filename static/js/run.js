@@ -58,14 +58,16 @@ function progress() {
   bar.value = run.games_done;
   bar.textContent = `${Math.floor((100 * run.games_done) / run.games)} %`;
   page.dataset.status = run.status;
-  at("status").textContent = STATUS[run.status];
+  const isTriedOut = run.measured > 0 && run.status === "running" && run.games_done === run.games;
+  at("status").textContent = isTriedOut ? "All games are played. What was kept is tried out" : STATUS[run.status];
   at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
   const took =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
-  const speed = isOver ? took && run.games_done / took : pace;
+  // The time that was taken up by trying out is none of the training.
+  const speed = isOver ? took && !run.measured && run.games_done / took : pace;
   at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
   at("left").textContent =
-    isOver || !pace
+    isOver || isTriedOut || !pace
       ? took === null
         ? ""
         : `took ${duration(took)}`

@@ -21,6 +21,8 @@ from learning.core.training.play import MovePlayer, game_played
 from learning.core.training.sampled import wilson
 
 OPENING_PLIES = 4
+CHOSEN_ON, SAID_ON = 13, 14
+"""The seeds of two sets of openings, the same for every machine: on one the best is chosen, on the other confirmed."""
 
 Opening = tuple[Any, ...]
 """The moves that a game begins with."""
@@ -87,9 +89,12 @@ def snapshot_after(n_games: int) -> int:
     return power * 3 if n_games < power * 3 else power * 10
 
 
-def openings(game: Game[Any, Any], n: int, *, seed: int, n_plies: int = OPENING_PLIES) -> list[Opening]:
-    """``n`` openings of random plies, each with a source of its own; shorter only where the game would be over."""
-    return [_opening(game, n_plies, RandomSource(seed, number)) for number in range(n)]
+def openings(game: Game[Any, Any], n: int, *, seed: int, n_plies: int = OPENING_PLIES, first: int = 0) -> list[Opening]:
+    """``n`` openings of random plies, each with a source of its own; shorter only where the game would be over.
+
+    They are those of the seed's set from number ``first`` on.
+    """
+    return [_opening(game, n_plies, RandomSource(seed, number)) for number in range(first, first + n)]
 
 
 def _opening(game: Game[Any, Any], n_plies: int, rng: RandomSource) -> Opening:

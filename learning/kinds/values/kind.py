@@ -47,6 +47,7 @@ class ValueKind(Entries):
     player = "machine-q"
     against = ("random", "medium")
     """Random play is what the engine's level ``easy`` plays, too."""
+    levels = ("random", "medium")
     n_sample = 50
     """Its games are long: a second for each opponent, or less."""
     off_by = "a seventh"

@@ -20,7 +20,7 @@ from learning.core.machines.value_learner import WeightsError, weights_none
 from learning.core.machines.value_rule import ValueRule
 from learning.core.training.contest import ContestPlayer
 from learning.core.training.episodes import Tally
-from learning.core.training.measuring import Meeting, Opening, openings
+from learning.core.training.measuring import CHOSEN_ON, Meeting, Opening, openings
 from learning.core.training.memory import TouchedBox
 from learning.core.training.sampled import Sampled, sample
 from learning.core.training.value_memory import ValueMemory, ValuePlayer, value_meeting
@@ -32,9 +32,6 @@ from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import weights as storage
 from learning.storage.lessons import Cause, lessons_go_back_to
-
-OPENINGS_SEED = 13
-"""All samples are of games with the same openings, so that one may be compared with another."""
 
 
 class WeightsKind(Kind):
@@ -51,6 +48,9 @@ class WeightsKind(Kind):
     either_side = True
     against = ("random", "medium")
     n_sample = 100
+    keeps_snapshots = True
+    levels = ("medium", "hard")
+    """Random play is beaten after a few hundred games, and tells no more."""
 
     def rule_require(self, game: Game[Any, Any], rule: ValueRule) -> None:
         try:
@@ -90,13 +90,34 @@ class WeightsKind(Kind):
         learner = memory.machine
         engine = engine_of(learner.game)
         assert engine is not None, "its rule fits no other game"
-        played = openings(learner.game, (self.n_sample + 1) // 2, seed=OPENINGS_SEED)
+        played = openings(learner.game, (self.n_sample + 1) // 2, seed=CHOSEN_ON)
         # Random play is what the weakest level of an engine plays.
         weakest = next(iter(engine.levels.values()))
         meetings = {
             slug: value_meeting(learner.game, learner.player, engine.levels.get(slug, weakest)) for slug in self.against
         }
         return {slug: asdict(_sample(meet, played, rng, self.n_sample)) for slug, meet in meetings.items()}
+
+    def meeting(self, game: Game[Any, Any], player: Any, level: str) -> Meeting:
+        engine = engine_of(game)
+        assert engine is not None, "its rule fits no other game"
+        return value_meeting(game, player.machine.player, engine.levels[level])
+
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+        after = storage.weights_row_at(machine.pk, n_lessons)
+        # A machine that was reset or brought in began with a row of no lesson, and so has none before it.
+        before = None if after.lesson_id is None else storage.weights_row_at(machine.pk, n_lessons - 1)
+        return {
+            "lesson": n_lessons,
+            "features": cast("ValueRule", machine.rule).features,
+            "before": None if before is None else storage.floats(before.weights).tolist(),
+            "after": storage.floats(after.weights).tolist(),
+            "mean_before": None if before is None else storage.floats(before.average).tolist(),
+            "mean_after": storage.floats(after.average).tolist(),
+        }
+
+    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+        storage.weights_put_back(machine, n_lessons, lesson_id)
 
     def strength(self, machine: Machine) -> Strength:
         return strength_measured_last(machine)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from learning.core.engines.base import WeightSheet, WeightTable
 from learning.core.machines.value_learner import Weights as Numbers
 from learning.core.machines.value_learner import valuer_of
-from learning.models import LessonKind, Machine, Snapshot, Weights
-from learning.storage.weights import floats, weights_around, weights_learner
+from learning.core.machines.value_rule import ValueRule
+from learning.models import LessonKind, Machine, Weights
+from learning.storage.weights import weights_around, weights_learner, weights_learner_at
 
 MOST = 12
 """So many weights are named first, those that count most."""
@@ -36,7 +37,7 @@ def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any],
     ``after`` asks for what the machine played by after so many games, ``lesson`` for what a lesson changed.
     """
     learner = weights_learner(machine)
-    snapshots = list(machine.snapshots.order_by("n_learnt").values_list("n_learnt", flat=True))
+    snapshots = sorted(set(machine.snapshots.values_list("n_trained", flat=True)))
     now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
     shown, problem = now, ""
     for field, find in (("after", _snapshot), ("lesson", _change)):
@@ -51,7 +52,7 @@ def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any],
         "problem": problem,
         "shown": shown,
         "plays_by_mean": bool(learner.rule.average_games),
-        "snapshots": [(n_learnt, f"after {_games(n_learnt)}") for n_learnt in snapshots],
+        "snapshots": [(n_trained, f"after {_games(n_trained)} of training") for n_trained in snapshots],
         "n_learnt": learner.n_learnt,
         "n_lessons": machine.n_lessons,
         "most": [{"name": told(index), "weight": weights[index]} for index in order if weights[index]],
@@ -69,10 +70,12 @@ _ABSENT = {
 
 
 def _snapshot(machine: Machine, number: str) -> Shown | None:
-    row = Snapshot.objects.filter(machine=machine, n_learnt=_number(number)).first()
-    if row is None:
+    found = machine.snapshots.filter(n_trained=_number(number)).order_by("pk").last()
+    if found is None:
         return None
-    return Shown(floats(row.weights), f"its weights as they were after {_games(row.n_learnt)}", after=row.n_learnt)
+    then = weights_learner_at(machine.pk, found.n_lessons, machine.game_rules, cast("ValueRule", machine.rule))
+    title = f"its weights as they were after {_games(found.n_trained)} of training"
+    return Shown(then.played, title, after=found.n_trained)
 
 
 def _change(machine: Machine, number: str) -> Shown | None:
@@ -82,7 +85,8 @@ def _change(machine: Machine, number: str) -> Shown | None:
         return None
     lesson = row.lesson
     n_games = lesson.n_wins + lesson.n_draws + lesson.n_losses
-    what = "a match" if lesson.kind == LessonKind.MATCH else f"{_games(n_games)} of training"
+    kinds = {LessonKind.MATCH: "a match", LessonKind.CHOICE: "which put back what it knew earlier"}
+    what = kinds.get(LessonKind(lesson.kind), f"{_games(n_games)} of training")
     before, after = weights_around(row)
     return Shown(after - before, f"what lesson {lesson.number:,}, {what}, has changed", lesson=lesson.number)
 

@@ -20,11 +20,17 @@ class Command(BaseCommand):
     help = "Trains a machine in bulk, with a progress bar; the same seed from the same beads gives the same beads."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """MACHINE --games N --opponent SLUG [--seed S]."""
+        """MACHINE --games N --opponent SLUG [--measured N] [--seed S]."""
         parser.add_argument("machine", help="id or slug")
         parser.add_argument("--games", type=int, required=True)
         parser.add_argument("--opponent", default="random", help="a fixed opponent, or the id or slug of a machine")
         parser.add_argument("--opponent-learns", action="store_true", help="an opponent that is a machine learns too")
+        parser.add_argument(
+            "--measured",
+            type=int,
+            help="games of each snapshot against each level, by which it is chosen what plays; 0: what it knows in "
+            "the end plays (default: what is usual for such a machine)",
+        )
         parser.add_argument("--seed", type=int, help="default: a random one, printed")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,6 +42,7 @@ class Command(BaseCommand):
                     machine=options["machine"],
                     stages=[Stage(options["opponent"], options["games"], learns=options["opponent_learns"])],
                     seed=seed,
+                    measured=options["measured"],
                     enqueue=False,
                 )
                 claimed = run_claim(run.pk)

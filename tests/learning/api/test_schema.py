@@ -11,12 +11,14 @@ from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
 from learning.api.ai_schema import START_BOARD
+from learning.core.machines.value_rule import ValueRule
 from learning.models import Machine
 from learning.services.machines import machine_create
-from learning.services.runs import Stage
+from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
+from learning.workers.runs import run_claim, run_execute
 from tests.factories import api_with, guest, machine, play_out, room, trained, user
 from tests.schema import differences
 
@@ -40,6 +42,11 @@ def addresses() -> dict[str, str]:
     keeper = machine_create(game="romgon", side=None, name="Q", owner=owner)
     played_long = tournament_start(entries=[f"{keeper.pk}", "easy"], user=owner, games=1, enqueue=False)
     tournament_play(played_long.pk)
+    valued = machine_create(game="romgon", side=None, name="V", owner=owner, rule=ValueRule(features="squares-1"))
+    options = {"stages": [Stage(valued.slug, 1, learns=True)], "seed": 1, "enqueue": False}
+    measured = run_claim(training_run_start(machine=valued.slug, measured=2, **options).pk)
+    assert measured is not None
+    run_execute(measured)
     start = keeper.game_rules.encode(keeper.game_rules.initial_position())
     return {
         "/api/machines": "",
@@ -47,6 +54,10 @@ def addresses() -> dict[str, str]:
         "/api/machines/{ref}/boxes": f"{learner.pk}/boxes",
         "/api/machines/{ref}/boxes/{position}": f"{learner.pk}/boxes/{position}",
         "/api/machines/{ref}/strength": f"{learner.pk}/strength",
+        "/api/machines/{ref}/snapshots": f"{valued.pk}/snapshots",
+        "/api/machines/{ref}/snapshots/{snapshot_id}/weights": " ".join(
+            f"{valued.pk}/snapshots/{one.pk}/weights" for one in valued.snapshots.all()
+        ),
         "/api/machines/{ref}/values/{position}": f"{keeper.pk}/values/{start}",
         "/api/training-runs": "",
         "/api/training-runs/{run_id}": f"{run.pk}",

@@ -47,7 +47,7 @@ from learning.selectors.runs import run_curve
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
-from learning.storage.weights import floats, weights_memory
+from learning.storage.weights import floats, weights_memory, weights_row_at
 from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
@@ -197,9 +197,11 @@ class TestTrained:
         assert any(known(machine)[0])
         assert run.random_state == rng.text
         assert machine.n_games == 2 * sum((tally.wins, tally.draws, tally.losses)) + 2
-        snapshots = {one.n_learnt: floats(one.weights).tolist() for one in Snapshot.objects.filter(machine=machine)}
+        rows = {one.games_done: weights_row_at(machine.pk, one.n_lessons) for one in Snapshot.objects.all()}
+        assert set(rows) == {0, 1, 100, 122}
+        assert {n: row.n_learnt for n, row in rows.items()} == {n: n for n in rows}
+        snapshots = {n: floats(rows[n].average).tolist() for n in (1, 100)}
         assert snapshots == {n: kept.tolist() for n, kept in memory.snapshots.items()}
-        assert set(snapshots) == {1, 100}
 
     def test_the_ledger_has_what_it_knew_before_and_after_each_lesson(self) -> None:
         machine = alone(learner(), 120)
@@ -211,10 +213,10 @@ class TestTrained:
             assert row.n_learnt * 2 == sum(
                 one.n_wins + one.n_draws + one.n_losses for one in lessons if one.number <= lesson.number
             )
-        for snapshot in machine.snapshots.all():
-            after = next(row for row in rows if row.lesson == snapshot.lesson)
+        for snapshot in machine.snapshots.exclude(games_done=0):
+            after = next(row for row in rows if row.lesson and row.lesson.number == snapshot.n_lessons)
             before = rows[rows.index(after) - 1]
-            assert before.n_learnt < snapshot.n_learnt <= after.n_learnt
+            assert before.n_learnt < snapshot.games_done == after.n_learnt
 
     def test_the_curve_is_the_same_however_the_run_was_cut(self) -> None:
         machine, cut = learner(), learner()
@@ -509,9 +511,9 @@ class TestShown:
             return {(one.kind, one.own): [weights[at] for at in one.cells] for one in laid}
 
         assert maps("") == maps("?after=&lesson=") == shown(known(machine)[1])
-        snapshot = machine.snapshots.get(n_learnt=100)
-        assert maps("?after=100") == shown(floats(snapshot.weights))
-        assert maps("?after=100") != maps("?after=1")
+        snapshot = machine.snapshots.get(n_trained=31)
+        assert maps("?after=31") == shown(floats(weights_row_at(machine.pk, snapshot.n_lessons).average))
+        assert maps("?after=31") != maps("?after=1")
         rows = list(machine.weights.order_by("pk"))
         changed = floats(rows[2].weights) - floats(rows[1].weights)
         assert maps("?lesson=2") == shown(changed)
@@ -531,7 +533,7 @@ class TestShown:
     def test_weights_that_it_never_had_are_refused_with_the_field(self, client: Client, query: str) -> None:
         machine = alone(learner(), 3)
         stranger = alone(learner(), 120)
-        assert stranger.snapshots.filter(n_learnt=100).exists()
+        assert stranger.snapshots.filter(n_trained=100).exists()
         for asked in (query, "after=100"):
             page = client.get(f"{machine.get_absolute_url()}?{asked}")
             assert page.status_code == 404

@@ -1,0 +1,53 @@
+"""Snapshots of a machine: what they were worth, what they knew, which of them plays."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.serializers import parsed, refusals
+from learning.access import machine_for
+from learning.exceptions import MachineBusyError, NoWeightsError, SnapshotFarError, SnapshotNotFoundError
+from learning.kinds.snapshots import snapshot_knew
+from learning.selectors.snapshots import snapshot_get, snapshots_view
+from learning.serializers.snapshots import KnewSerializer, SnapshotChooseSerializer, SnapshotSerializer
+from learning.services.snapshots import snapshot_choose
+
+
+class SnapshotListView(APIView):
+    """What was kept of a machine's trainings."""
+
+    @extend_schema(operation_id="machines_snapshots_list", responses={200: SnapshotSerializer(many=True)})
+    def get(self, request: Request, ref: str) -> Response:
+        """All of them, oldest first, with what was measured of each."""
+        return Response(snapshots_view(machine_for(request.user, ref)))
+
+
+class SnapshotChooseView(APIView):
+    """Decides which one plays."""
+
+    @extend_schema(
+        request=SnapshotChooseSerializer,
+        responses={
+            200: SnapshotSerializer(many=True),
+            **refusals(SnapshotNotFoundError, MachineBusyError, SnapshotFarError),
+        },
+    )
+    def post(self, request: Request, ref: str) -> Response:
+        """Let the machine play by one of its snapshots and learn on from there; what it learnt since stays behind."""
+        machine = machine_for(request.user, ref, to="train")
+        data = parsed(SnapshotChooseSerializer, request.data)
+        snapshot_choose(user=request.user, machine_id=machine.pk, wanted=data["snapshot"])
+        return Response(snapshots_view(machine))
+
+
+class SnapshotWeightsView(APIView):
+    """What a machine that learns a value knew then."""
+
+    @extend_schema(responses={200: KnewSerializer, **refusals(SnapshotNotFoundError, NoWeightsError)})
+    def get(self, request: Request, ref: str, snapshot_id: str) -> Response:
+        """Its weights before and after the lesson in which the snapshot was taken."""
+        machine = machine_for(request.user, ref)
+        return Response(snapshot_knew(machine, snapshot_get(machine, int(snapshot_id))))

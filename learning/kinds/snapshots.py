@@ -1,0 +1,155 @@
+"""Snapshots of machines of any kind that keeps them: taken, measured, chosen, put back (docs/decisions/0085).
+
+A snapshot is a place in the machine's ledger, so taking one costs a row. Whoever is measured plays fixed opponents from
+one set of openings, the same for all machines; the best is measured once more from another set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from learning.core.training.episodes import Tally
+from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
+from learning.kinds.registry import kind_of
+from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
+from learning.storage.lessons import Cause, lessons_open
+
+MEASURED_MOST = 1000
+"""No more games are played against each level."""
+
+
+def measured_usually(machine: Machine) -> int:
+    """How many games a snapshot of it plays against each level when nobody says otherwise; 0: it keeps none."""
+    kind = kind_of(machine)
+    return -(-kind.n_sample // 2) * 2 if keeps_snapshots(machine) else 0
+
+
+def keeps_snapshots(machine: Machine) -> bool:
+    """Whether its trainings keep snapshots. Strength that is a sum needs none: it is known at every point."""
+    kind = kind_of(machine)
+    return kind.keeps_snapshots and kind.is_sampled(machine)
+
+
+def is_taken(run: TrainingRun, games_done: int) -> bool:
+    """Whether a run keeps its machine as it is after so many of its games."""
+    return games_done in (0, run.n_games) or is_snapshot(games_done)
+
+
+def snapshot_take(run: TrainingRun, machine: Machine) -> None:
+    """Keep the machine as it is, if its run has come to where that is due. Its lock is held."""
+    if not (keeps_snapshots(machine) and is_taken(run, run.games_done)):
+        return
+    before = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk).aggregate(n=Sum("games_done", default=0))["n"]
+    fields = {"n_trained": before + run.games_done, "n_lessons": machine.n_lessons, "epsilon": machine.epsilon}
+    Snapshot.objects.get_or_create(machine=machine, run=run, games_done=run.games_done, defaults=fields)
+
+
+def snapshots_read(run: TrainingRun) -> list[Snapshot]:
+    """The snapshots of a run so far, in order, with what has been measured of them."""
+    return list(run.snapshots.prefetch_related("measurements").order_by("games_done"))
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Games that a snapshot is still to play."""
+
+    snapshot: Snapshot
+    level: str
+    openings: int
+    n_done: int
+    """Games of it that are played already."""
+
+
+def measurement_due(run: TrainingRun, machine: Machine) -> Due | None:
+    """What a run is to measure next: every snapshot it has, and after its last game the best of them once more."""
+    if not run.n_measured:
+        return None
+    snapshots = snapshots_read(run)
+    for snapshot in snapshots:
+        if (due := _missing(run, machine, snapshot, CHOSEN_ON)) is not None:
+            return due
+    if not snapshots or run.games_done < run.n_games:
+        return None
+    return _missing(run, machine, best_measured(snapshots), SAID_ON)
+
+
+def _missing(run: TrainingRun, machine: Machine, snapshot: Snapshot, which: int) -> Due | None:
+    found = {one.level: one.points.games for one in snapshot.measurements.all() if one.openings == which}
+    for level in kind_of(machine).levels:
+        if found.get(level, 0) < run.n_measured:
+            return Due(snapshot, level, which, found.get(level, 0))
+    return None
+
+
+def points_of(snapshot: Snapshot, which: int) -> dict[str, Points]:
+    """What a snapshot made of a set of openings, by level; its measurements have been read with it."""
+    return {one.level: one.points for one in snapshot.measurements.all() if one.openings == which}
+
+
+def best_measured(snapshots: list[Snapshot]) -> Snapshot:
+    """The best of the snapshots of a run, all of them measured."""
+    curve: Mapping[int, Mapping[str, Points]] = {one.games_done: points_of(one, CHOSEN_ON) for one in snapshots}
+    best = best_of(curve)
+    return next(one for one in snapshots if one.games_done == best)
+
+
+def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Callable[[], bool]) -> Tally:
+    """Play on at a measurement, an opening from both sides at least, until it is enough; nothing is written.
+
+    Every game has a random source of its own, so where it is cut makes no difference.
+    """
+    kind, snapshot, game = kind_of(machine), due.snapshot, machine.game_rules
+    entry = TournamentEntry(
+        machine=machine,
+        name=machine.name,
+        rule=machine.rule_json,
+        epsilon=snapshot.epsilon,
+        n_lessons=snapshot.n_lessons,
+    )
+    meet = kind.meeting(game, kind.entrant(entry, game).played, due.level)
+    tally = Tally()
+    for number in range(due.n_done // 2, n_measured // 2):
+        opening = openings(game, 1, seed=due.openings, first=number)
+        tally += measured(meet, opening, seed=due.openings, first=number)
+        if is_enough():
+            break
+    return tally
+
+
+def measurement_add(due: Due, tally: Tally) -> None:
+    """Store what came of more games. Who measures has the run to itself, which is held."""
+    key = {"snapshot": due.snapshot, "level": due.level, "openings": due.openings}
+    row, _ = Measurement.objects.get_or_create(**key, defaults={"seed": due.openings})
+    Measurement.objects.filter(pk=row.pk).update(
+        n_wins=F("n_wins") + tally.wins, n_draws=F("n_draws") + tally.draws, n_losses=F("n_losses") + tally.losses
+    )
+
+
+def snapshot_knew(machine: Machine, snapshot: Snapshot) -> dict[str, Any]:
+    """What the machine knew before and after the lesson in which a snapshot was taken, of a kind that has weights.
+
+    Raises:
+        NoWeightsError: its kind has none.
+    """
+    return kind_of(machine).knew(machine, snapshot.n_lessons)
+
+
+def snapshot_play(machine: Machine, snapshot: Snapshot, *, by_hand: bool) -> None:
+    """Let the machine play by what it knew then, and learn on from there: a lesson puts it back. Its lock is held.
+
+    Raises:
+        SnapshotFarError: it has learnt too much since.
+    """
+    if machine.n_lessons != snapshot.n_lessons:
+        with transaction.atomic():
+            machine.epsilon = snapshot.epsilon
+            (lesson_id,) = lessons_open(machine, LessonKind.CHOICE, [Cause()])
+            kind_of(machine).put_back(machine, snapshot.n_lessons, lesson_id)
+    machine.snapshots.update(plays_since=None)
+    snapshot.plays_since, snapshot.is_by_hand = machine.n_lessons, by_hand
+    snapshot.save(update_fields=["plays_since", "is_by_hand"])

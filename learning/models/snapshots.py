@@ -1,0 +1,60 @@
+"""What machines were on the way through their trainings, what each of these was worth, and which of them plays."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from learning.core.training.measuring import Points
+from learning.models.machines import Machine
+from learning.models.runs import TrainingRun
+
+
+class Snapshot(models.Model):
+    """A machine as it was after so many games of a run: what its ledger says it knew after that lesson."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="snapshots")
+    games_done = models.PositiveBigIntegerField(help_text="Of the run; 0: as it was before.")
+    n_trained = models.PositiveBigIntegerField(help_text="Games of all its trainings by then.")
+    n_lessons = models.PositiveBigIntegerField(help_text="The number of its last lesson by then.")
+    epsilon = models.FloatField(null=True, blank=True, help_text="How often it tried anything then.")
+    plays_since = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Of the one that was chosen last: the number of its machine's lesson then."
+    )
+    is_by_hand = models.BooleanField(default=False, help_text="Whether somebody chose it, and not its points.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="snapshot_once", fields=["run", "games_done"]),
+            models.UniqueConstraint(
+                name="snapshot_plays_alone", fields=["machine"], condition=Q(plays_since__isnull=False)
+            ),
+        ]
+        indexes = [models.Index(fields=["machine", "id"], name="snapshot_machine")]
+
+    def __str__(self) -> str:
+        return f"{self.machine} after {self.n_trained:,} games"
+
+
+class Measurement(models.Model):
+    """What a snapshot made of a set of openings against a level: so far, until all games of the run's measure are."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="measurements")
+    level = models.SlugField(max_length=40, help_text="The slug of a fixed opponent.")
+    openings = models.PositiveIntegerField(help_text="The seed of the set of openings.")
+    seed = models.BigIntegerField(help_text="Of the games.")
+    n_wins = models.PositiveIntegerField(default=0)
+    n_draws = models.PositiveIntegerField(default=0)
+    n_losses = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="measurement_once", fields=["snapshot", "level", "openings"])]
+
+    def __str__(self) -> str:
+        return f"{self.snapshot} against {self.level}"
+
+    @property
+    def points(self) -> Points:
+        """What came of its games."""
+        return Points(self.n_wins, self.n_draws, self.n_losses)

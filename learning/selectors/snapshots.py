@@ -1,0 +1,116 @@
+"""Reads of what was kept on the way through a machine's trainings, and of what it was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.measuring import CHOSEN_ON, OPENING_PLIES, SAID_ON
+from learning.exceptions import SnapshotNotFoundError
+from learning.models import Machine, Measurement, Snapshot
+from learning.states import MeasurementState, SnapshotState
+
+SHOWN_MOST = 200
+"""So many snapshots are told, the latest."""
+
+
+def snapshots_view(machine: Machine) -> list[SnapshotState]:
+    """The machine's latest snapshots, oldest first, each with its measurements; two queries."""
+    latest = machine.snapshots.prefetch_related("measurements").order_by("-pk")[:SHOWN_MOST]
+    return [_view(one) for one in reversed(latest)]
+
+
+def snapshots_told(machine: Machine) -> dict[str, Any] | None:
+    """The same for its page: the table, the curve, and what plays; ``None`` where none was kept."""
+    found = snapshots_view(machine)
+    if not found:
+        return None
+    told = [{one["level"]: _told(one) for one in snapshot["measurements"] if not one["confirms"]} for snapshot in found]
+    levels = list(dict.fromkeys(level for measures in told for level in measures))
+    names = [OPPONENTS[level].name for level in levels]
+    rows: list[dict[str, Any]] = [
+        {**one, "cells": [measures.get(level) for level in levels]} for one, measures in zip(found, told, strict=True)
+    ]
+    measured = [row for row in rows if all(row["cells"])] if levels else []
+    lines = [
+        {
+            "name": f"Points against {_within(name)}",
+            **{key: [row["cells"][at]["points"][key] for row in measured] for key in ("value", "low", "high")},
+        }
+        for at, name in enumerate(names)
+    ]
+    return {
+        "levels": names,
+        "rows": rows,
+        "n_games": max((one["games"] for measures in told for one in measures.values()), default=0),
+        "curve": {"games": [row["games"] for row in measured], "lines": lines},
+        "playing": _playing(machine, found),
+        "n_plies": OPENING_PLIES,
+        "chosen_on": CHOSEN_ON,
+        "said_on": SAID_ON,
+    }
+
+
+def _playing(machine: Machine, found: Sequence[SnapshotState]) -> dict[str, Any] | None:
+    """The snapshot that was chosen last: how it was confirmed, and how many lessons the machine has had since."""
+    one = next((one for one in found if one["plays"]), None)
+    since = machine.snapshots.filter(plays_since__isnull=False).values_list("plays_since", flat=True).first()
+    if one is None or since is None:
+        return None
+    confirmed = [_told(measure) for measure in one["measurements"] if measure["confirms"]]
+    return {**one, "confirmed": confirmed, "since": machine.n_lessons - since}
+
+
+def _told(one: MeasurementState) -> dict[str, Any]:
+    """A measurement, with whom it was against and its points out of a hundred in words."""
+    points = one["points"]
+    ends = {"value": points["value"], "low": points["low"], "high": points["high"]}
+    hundred = {end: f"{100 * share:.0f}" for end, share in ends.items()}
+    return {**one, "against": _within(OPPONENTS[one["level"]].name), "hundred": hundred}
+
+
+def _within(name: str) -> str:
+    """A name as within a sentence."""
+    return f"the {name[0].lower()}{name[1:]}" if name.endswith("engine") else f"{name[0].lower()}{name[1:]}"
+
+
+def snapshot_get(machine: Machine, snapshot_id: int) -> Snapshot:
+    """A snapshot of the machine.
+
+    Raises:
+        SnapshotNotFoundError: it has none of this id.
+    """
+    found = machine.snapshots.filter(pk=snapshot_id).first()
+    if found is None:
+        raise SnapshotNotFoundError
+    return found
+
+
+def _view(snapshot: Snapshot) -> SnapshotState:
+    return {
+        "id": snapshot.pk,
+        "training_run": snapshot.run_id,
+        "games_of_run": snapshot.games_done,
+        "games": snapshot.n_trained,
+        "lesson": snapshot.n_lessons,
+        "plays": snapshot.plays_since is not None,
+        "chosen_by_hand": snapshot.plays_since is not None and snapshot.is_by_hand,
+        "measurements": [_measurement_view(one) for one in sorted(snapshot.measurements.all(), key=lambda one: one.pk)],
+    }
+
+
+def _measurement_view(one: Measurement) -> MeasurementState:
+    points = one.points
+    low, high = points.interval
+    return {
+        "level": one.level,
+        "games": points.games,
+        "wins": points.wins,
+        "draws": points.draws,
+        "losses": points.losses,
+        "points": {"value": points.share, "low": low, "high": high},
+        "openings": one.openings,
+        "seed": one.seed,
+        "confirms": one.openings == SAID_ON,
+    }

@@ -1,0 +1,55 @@
+"""What was kept of a machine's trainings, what it was worth, and which of it plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from learning.serializers.base import StrictSerializer
+from learning.serializers.runs import ShareSerializer
+from learning.services.snapshots import NEWEST
+
+
+class MeasurementSerializer(serializers.Serializer[Any]):
+    """What a snapshot made of a set of openings against a level."""
+
+    level = serializers.CharField(help_text="A fixed opponent.")
+    games = serializers.IntegerField(help_text="So far, half of them on either side.")
+    wins = serializers.IntegerField()
+    draws = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    points = ShareSerializer(help_text="A draw is half a point.")
+    openings = serializers.IntegerField(help_text="The seed of the set of openings.")
+    seed = serializers.IntegerField(help_text="Of the games.")
+    confirms = serializers.BooleanField(help_text="Whether these openings had no part in the choice.")
+
+
+class SnapshotSerializer(serializers.Serializer[Any]):
+    """A machine as it was after so many games."""
+
+    id = serializers.IntegerField()
+    training_run = serializers.IntegerField()
+    games_of_run = serializers.IntegerField(help_text="Of its training; 0: as it was before.")
+    games = serializers.IntegerField(help_text="Of all its trainings by then.")
+    lesson = serializers.IntegerField(help_text="The number of its last lesson by then.")
+    plays = serializers.BooleanField(help_text="Whether it was chosen last: what it has learnt since came on top.")
+    chosen_by_hand = serializers.BooleanField()
+    measurements = MeasurementSerializer(many=True)
+
+
+class SnapshotChooseSerializer(StrictSerializer):
+    """Which one is to play."""
+
+    snapshot = serializers.CharField(max_length=20, help_text=f"The id of one, or `{NEWEST}`.")
+
+
+class KnewSerializer(serializers.Serializer[Any]):
+    """What a machine that learns a value knew before and after the lesson in which a snapshot was taken."""
+
+    lesson = serializers.IntegerField()
+    features = serializers.CharField(help_text="The set of features, in the order of which the weights stand.")
+    before = serializers.ListField(child=serializers.FloatField(), help_text="None where it began so.", allow_null=True)
+    after = serializers.ListField(child=serializers.FloatField())
+    mean_before = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    mean_after = serializers.ListField(child=serializers.FloatField(), help_text="0 where its rule has no mean.")

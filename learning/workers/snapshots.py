@@ -1,0 +1,65 @@
+"""Snapshots in the life of a training run: measured between its chunks, and the best put back when it is over."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+from django.db import transaction
+from django.utils import timezone
+
+from learning.core.training.episodes import Tally
+from learning.exceptions import SnapshotFarError
+from learning.kinds.snapshots import (
+    best_measured,
+    measurement_add,
+    measurement_due,
+    measurement_play,
+    snapshot_play,
+    snapshots_read,
+)
+from learning.models import JobStatus, Machine, TrainingRun
+from learning.selectors.runs import runs_teaching
+from learning.workers import jobs
+
+PART_S = 0.3
+"""How long a part of a measurement should take: a cancel is answered within it."""
+
+
+def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
+    """Play and store a part of the measurement that a run has come to; the run after it, ``None`` if none is due.
+
+    The games are played before anything is locked. They follow from the ledger and the seeds alone: who takes the run
+    up after a death before they were stored plays the same ones, and what was stored is not played again.
+
+    Raises:
+        JobLostError: the run is no longer this worker's.
+    """
+    machine = Machine.objects.filter(pk=run.machine_id).first() if run.n_measured else None
+    due = None if machine is None else measurement_due(run, machine)
+    if machine is None or due is None:
+        return None
+    end = time.monotonic() + PART_S
+    is_wanted = not run.cancel_requested
+    tally = measurement_play(due, machine, run.n_measured, lambda: time.monotonic() >= end) if is_wanted else Tally()
+    with transaction.atomic():
+        run = jobs.held(run)
+        if tally.games:
+            measurement_add(due, tally)
+        if run.cancel_requested:
+            jobs.end(run, JobStatus.CANCELLED, finished_at=timezone.now())
+        else:
+            jobs.renew(run, lease_s)
+    return run
+
+
+def run_choose(run: TrainingRun, machine: Machine) -> None:
+    """Let the machine play by the best of a run's snapshots, now that all is measured. Its lock is held.
+
+    Not while another run teaches it, nor once it is frozen, nor if it has learnt more since than can be put back at
+    once: then what it knows now plays, and its owner may choose.
+    """
+    if not run.n_measured or not machine.learns or runs_teaching(machine).exclude(pk=run.pk).exists():
+        return
+    with contextlib.suppress(SnapshotFarError):
+        snapshot_play(machine, best_measured(snapshots_read(run)), by_hand=False)

@@ -1,0 +1,25 @@
+/** What a machine's snapshots were worth: a line for each opponent, with its interval. The page has the table. */
+
+import { Curve, dash } from "./curve.js";
+import { byId, pageData } from "./dom.js";
+
+const kept = pageData("kept-curve");
+if (kept) {
+  const curve = new Curve(byId("kept-picture"), {
+    x: "games of training",
+    y: "of 100 points",
+    label: "What was kept of its training",
+  });
+  // Where a training began again as it had ended before, the later of the two counts.
+  const at = kept.games.map((_, n) => n).filter((n) => kept.games[n] !== kept.games[n + 1]);
+  const pick = (values) => at.map((n) => values[n]);
+  const lines = kept.lines.map((line, n) => ({
+    name: line.name,
+    colour: String(n),
+    dash: dash(n),
+    values: pick(line.value),
+    low: pick(line.low),
+    high: pick(line.high),
+  }));
+  curve.show(pick(kept.games), lines, null, true);
+}

@@ -1,0 +1,428 @@
+"""What is kept of a training is what was measured: snapshots, the best of which plays, of any sampled machine."""
+
+import json
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from games import services as games_services
+from games.rules.base import Side
+from learning.core.engines.registry import engine_of
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import Result
+from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
+from learning.core.training.value_memory import ValueMemory, value_meeting
+from learning.exceptions import (
+    MachineBusyError,
+    NotYourMachineError,
+    SnapshotFarError,
+    SnapshotNotFoundError,
+    TrainingRefusedError,
+)
+from learning.kinds import entries
+from learning.kinds import snapshots as kept
+from learning.kinds.machines import machine_export
+from learning.kinds.values.kind import ValueKind
+from learning.kinds.weights.kind import WeightsKind
+from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.values import value_errors
+from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset, machine_update
+from learning.services.runs import Stage, training_run_cancel, training_run_start
+from learning.services.snapshots import NEWEST, snapshot_choose
+from learning.storage.weights import floats, weights_row_at
+from learning.workers import jobs
+from learning.workers import snapshots as measuring
+from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from tests.factories import abandoned, api_with, guest, user
+from tests.learning.kinds.test_weights import GAME, QUICK, fresh, known, learner, played, romgon_room
+
+pytestmark = pytest.mark.django_db
+N_GAMES = 120
+KEPT = [0, 1, 100, 120]
+
+
+@pytest.fixture(autouse=True)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (WeightsKind, ValueKind):
+        monkeypatch.setattr(kind, "n_sample", 1)
+
+
+def begun(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent: str = "") -> TrainingRun:
+    stage = Stage(opponent or machine.slug, games, learns=not opponent)
+    run = training_run_start(machine=machine.slug, stages=[stage], seed=7, measured=n_measured, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    return claimed
+
+
+def measured_run(machine: Machine, **options: Any) -> Machine:
+    assert run_execute(begun(machine, **options)).status == JobStatus.FINISHED
+    return Machine.objects.get(pk=machine.pk)
+
+
+def rows(machine: Machine) -> list[tuple[Any, ...]]:
+    """All measurements, by snapshot."""
+    fields = ("snapshot__games_done", "openings", "level", "seed", "n_wins", "n_draws", "n_losses")
+    found = Measurement.objects.filter(snapshot__machine=machine)
+    return sorted(found.values_list(*fields))
+
+
+def states(machine: Machine) -> list[tuple[Any, ...]]:
+    """What it knew after each of its lessons that a snapshot names."""
+    return [
+        (one.games_done, known_at(machine, one.n_lessons), one.plays_since is not None)
+        for one in machine.snapshots.order_by("pk")
+    ]
+
+
+def known_at(machine: Machine, n_lessons: int) -> tuple[list[float], list[float], int]:
+    row = weights_row_at(machine.pk, n_lessons)
+    return floats(row.weights).tolist(), floats(row.average).tolist(), row.n_learnt
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
+    """By games learnt from, the share of its games that a snapshot wins, the others being lost; else a half."""
+    shares: dict[int, float] = {}
+
+    def meeting(self: WeightsKind, game: Any, player: Any, level: str) -> Any:
+        share = shares.get(player.machine.n_learnt, 0.5)
+
+        def play(opening: Any, side: Side, rng: RandomSource) -> Any:
+            return Result.WIN if (rng.below(1000) < 1000 * share) else Result.LOSS
+
+        return play
+
+    monkeypatch.setattr(WeightsKind, "meeting", meeting)
+    return shares
+
+
+class TestMeasured:
+    def test_every_snapshot_plays_its_levels_and_the_best_once_more(self) -> None:
+        machine = measured_run(learner())
+        snapshots = {one.games_done: one for one in machine.snapshots.all()}
+        assert sorted(snapshots) == KEPT
+        engine = engine_of(GAME)
+        assert engine is not None
+        alone = fresh()
+        alone.train_against(alone, N_GAMES, RandomSource(7), opponent_learns=True)
+        curve: dict[int, dict[str, Points]] = {}
+        for games, snapshot in snapshots.items():
+            weights, average, n_learnt = known_at(machine, snapshot.n_lessons)
+            assert n_learnt == games
+            if games in alone.snapshots:
+                assert average == alone.snapshots[games].tolist()
+            memory = ValueMemory.load(GAME, QUICK, np.array(weights), average=np.array(average))
+            for level in ("medium", "hard"):
+                meet = value_meeting(GAME, memory.machine.player, engine.levels[level])
+                points = Points.of(measured(meet, openings(GAME, 2, seed=CHOSEN_ON), seed=CHOSEN_ON))
+                curve.setdefault(games, {})[level] = points
+                row = snapshot.measurements.get(level=level, openings=CHOSEN_ON)
+                assert (row.points, row.seed) == (points, CHOSEN_ON)
+        best = best_of(curve)
+        confirmed = Measurement.objects.filter(openings=SAID_ON)
+        assert {(one.snapshot.games_done, one.level) for one in confirmed} == {(best, "medium"), (best, "hard")}
+        assert {one.points.games for one in confirmed} == {4}
+        playing = machine.snapshots.get(plays_since__isnull=False)
+        assert (playing.games_done, playing.is_by_hand) == (best, False)
+        assert known(machine) == known_at(machine, playing.n_lessons)
+
+    def test_the_best_is_what_plays_and_learns_on(self, scripted: dict[int, float]) -> None:
+        scripted.update({100: 1.0})
+        machine = measured_run(learner(), n_measured=20)
+        playing = machine.snapshots.get(games_done=100)
+        assert playing.plays_since == machine.n_lessons
+        assert known(machine) == known_at(machine, playing.n_lessons)
+        assert known(machine)[2] == 100
+        assert machine.n_games == 2 * N_GAMES, "what it has played it has played"
+        last = Lesson.objects.get(machine=machine, number=machine.n_lessons)
+        assert (last.kind, last.run, last.match) == (LessonKind.CHOICE, None, None)
+        before = known(machine)
+        seated = romgon_room("machine", machine=str(machine.pk))
+        played(seated, guest(), 4)
+        games_services.match_resign(code=seated.room.code, person=guest())
+        machine.refresh_from_db()
+        assert known(machine)[2] == 101, "a live lesson goes on from what plays"
+        assert known(machine) != before
+        again = measured_run(machine, games=3, n_measured=2)
+        first = again.snapshots.filter(games_done=0).latest("pk")
+        assert known_at(machine, first.n_lessons)[2] == 101
+        assert first.n_trained == N_GAMES
+        assert TrainingRun.objects.latest("pk").snapshots.get(games_done=3).n_trained == N_GAMES + 3
+
+    def test_the_newest_needs_no_lesson_to_play(self, scripted: dict[int, float]) -> None:
+        scripted.update({N_GAMES: 1.0})
+        machine = measured_run(learner(), n_measured=20)
+        assert not Lesson.objects.filter(kind=LessonKind.CHOICE).exists()
+        assert machine.snapshots.get(plays_since=machine.n_lessons).games_done == N_GAMES
+
+    def test_what_it_was_before_plays_on_if_a_run_made_it_no_better(self, scripted: dict[int, float]) -> None:
+        machine = measured_run(learner(), games=3)
+        before = known(machine)
+        scripted.update({before[2]: 1.0, before[2] + 1: 0.0, before[2] + 3: 0.0})
+        machine = measured_run(machine, games=3, n_measured=20)
+        assert known(machine) == before
+
+    def test_without_measuring_the_newest_plays(self) -> None:
+        machine = measured_run(learner(), n_measured=0)
+        assert [one.games_done for one in machine.snapshots.order_by("pk")] == KEPT
+        assert not Measurement.objects.exists()
+        assert not machine.snapshots.filter(plays_since__isnull=False).exists()
+
+    @pytest.mark.parametrize("wrong", [-2, 3, 1002])
+    def test_a_number_of_games_that_cannot_be_is_refused(self, wrong: int) -> None:
+        with pytest.raises(TrainingRefusedError, match="measured"):
+            begun(learner(), n_measured=wrong)
+        assert not TrainingRun.objects.exists()
+
+    def test_strength_that_is_known_at_every_point_is_not_measured(self) -> None:
+        menace = machine_create(game="noughts-and-crosses", side=Side.FIRST, name="M")
+        with pytest.raises(TrainingRefusedError, match=r"^measured: .* keeps no snapshots"):
+            begun(menace, opponent="random")
+        run_execute(begun(menace, opponent="random", n_measured=0))
+        assert not Snapshot.objects.exists()
+        assert kept.measured_usually(menace) == 0
+
+    def test_nothing_is_put_back_under_another_run_or_once_it_is_frozen(self, scripted: dict[int, float]) -> None:
+        scripted.update({1: 1.0})
+        machine = learner()
+        other = training_run_start(
+            machine=machine.slug, stages=[Stage(machine.slug, 1, learns=True)], seed=1, enqueue=False
+        )
+        measured_run(machine, games=2)
+        assert known(machine)[2] == 2
+        other.delete()
+        run = begun(machine, games=2)
+        while run.games_done < 2:
+            run = run_chunk(run, Pace(n_games=2))
+        machine_update(user=user(is_staff=True), machine_id=machine.pk, learns=False)
+        assert run_execute(run).status == JobStatus.FINISHED
+        assert known(machine)[2] == 4
+
+
+class TestKilled:
+    def test_killed_anywhere_it_ends_with_the_same_weights_and_measurements(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole = measured_run(learner())
+        cut, n_turns = learner(), 0
+        run = begun(cut)
+        monkeypatch.setattr(measuring, "PART_S", 0)
+
+        def dies(*_: Any, **__: Any) -> None:
+            raise SystemExit
+
+        while run.status == JobStatus.RUNNING:
+            n_turns += 1
+            if n_turns % 3 == 0:  # at its last step, when all that was to be stored has been written
+                with monkeypatch.context() as patch:
+                    patch.setattr(jobs, "renew", dies)
+                    patch.setattr(jobs, "end", dies)
+                    with pytest.raises(SystemExit):
+                        run_chunk(run, Pace(n_games=30))
+                abandoned(run)
+                taken = run_claim(run.pk)
+                assert taken is not None
+                run = taken
+            run = run_chunk(run, Pace(n_games=30))
+        assert rows(cut) == rows(whole)
+        assert states(cut) == states(whole)
+        assert known(cut) == known(whole)
+        assert n_turns > 20
+
+    def test_a_cancel_ends_it_between_two_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        machine = learner()
+        run = begun(machine, games=2)
+        while run.games_done < 2:
+            run = run_chunk(run, Pace(n_games=2))
+        monkeypatch.setattr(measuring, "PART_S", 0)
+        run = run_chunk(run, Pace())
+        found = rows(machine)
+        assert found
+        training_run_cancel(run_id=run.pk)
+        assert run_execute(TrainingRun.objects.get(pk=run.pk)).status == JobStatus.CANCELLED
+        assert len(rows(machine)) <= len(found) + 1
+        assert known(machine)[2] == 2, "what it knows now plays"
+
+
+class TestChosen:
+    def test_by_its_owner_any_of_them_and_the_newest(self, scripted: dict[int, float]) -> None:
+        owner = user()
+        scripted.update({100: 1.0})
+        machine = measured_run(learner(owner=owner), n_measured=20)
+        then = {one.games_done: (one, known_at(machine, one.n_lessons)) for one in machine.snapshots.all()}
+        for wanted, games in ((str(then[1][0].pk), 1), (NEWEST, N_GAMES), (str(then[0][0].pk), 0)):
+            machine = snapshot_choose(user=owner, machine_id=machine.pk, wanted=wanted)
+            assert known(machine) == then[games][1]
+            playing = machine.snapshots.get(plays_since__isnull=False)
+            assert (playing.games_done, playing.is_by_hand, playing.plays_since) == (games, True, machine.n_lessons)
+        n_lessons = machine.n_lessons
+        again = snapshot_choose(user=owner, machine_id=machine.pk, wanted=wanted)
+        assert known(again) == then[0][1]
+        assert again.n_lessons == n_lessons + 1, "the ledger knows of every time"
+        assert known_at(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
+        text = json.loads(machine_export(again).text)
+        assert (text["learnt"], set(text["weights"])) == (0, {0.0}), "a file holds what plays"
+
+    def test_by_nobody_else_none_of_another_machine_and_not_in_training(self) -> None:
+        owner, machine = user(), learner()
+        mine = measured_run(learner(owner=owner), games=1)
+        theirs = measured_run(machine, games=1).snapshots.first()
+        assert theirs is not None
+        before = known(mine), Lesson.objects.count()
+        for who, wanted, error in (
+            (owner, str(theirs.pk), SnapshotNotFoundError),
+            (owner, "latest", SnapshotNotFoundError),
+            (owner, "9" * 18, SnapshotNotFoundError),
+            (user("other"), NEWEST, NotYourMachineError),
+        ):
+            with pytest.raises(error):
+                snapshot_choose(user=who, machine_id=mine.pk, wanted=wanted)
+        begun(mine, games=1)
+        with pytest.raises(MachineBusyError):
+            snapshot_choose(user=owner, machine_id=mine.pk, wanted=NEWEST)
+        assert (known(mine), Lesson.objects.count()) == before
+
+    def test_a_copy_takes_what_plays_and_a_reset_forgets_them(self, scripted: dict[int, float]) -> None:
+        owner = user()
+        scripted.update({1: 1.0})
+        machine = measured_run(learner(owner=owner), games=3, n_measured=20)
+        copy = machine_clone(machine_id=machine.pk, name="Copy", owner=owner)
+        assert known(copy) == known(machine) == known_at(machine, machine.snapshots.get(games_done=1).n_lessons)
+        assert not copy.snapshots.exists()
+        reset = machine_reset(user=owner, machine_id=machine.pk)
+        assert not reset.snapshots.exists()
+        assert known(reset)[2] == 0
+        again = measured_run(reset, games=1)
+        assert known_at(again, again.snapshots.get(run=again.runs.latest("pk"), games_done=0).n_lessons)[2] == 0
+        machine_delete(user=owner, machine_id=machine.pk)
+        assert not Snapshot.objects.exists()
+
+    def test_over_the_api_with_what_was_measured_and_what_it_knew(self) -> None:
+        owner = user("owner")
+        machine = learner(owner=owner)
+        asked = {"machine": machine.slug, "opponent": "easy", "games": 1, "measured": 2}
+        run = api_with(owner).post("/api/training-runs", asked, format="json")
+        assert (run.status_code, run.json()["measured"]) == (201, 2)
+        claimed = run_claim(run.json()["id"])
+        assert claimed is not None
+        run_execute(claimed)
+        address = f"/api/machines/{machine.slug}/snapshots"
+        found = api_with(None).get(address).json()
+        assert [(one["games_of_run"], one["games"]) for one in found] == [(0, 0), (1, 1)]
+        assert sum(one["plays"] for one in found) == 1
+        for one in found:
+            for measure in one["measurements"]:
+                assert measure["games"] == measure["wins"] + measure["draws"] + measure["losses"] == 2
+                assert measure["confirms"] == (measure["openings"] == SAID_ON)
+                assert measure["points"]["low"] <= measure["points"]["value"] <= measure["points"]["high"]
+        knew = api_with(None).get(f"{address}/{found[1]['id']}/weights").json()
+        assert knew["before"] == knew["mean_before"] == [0.0] * 601
+        assert (knew["after"], knew["mean_after"]) == known_at(machine, found[1]["lesson"])[:2]
+        assert api_with(None).get(f"{address}/{found[0]['id']}/weights").json()["before"] is None
+        chosen = api_with(owner).post(f"{address}/choose", {"snapshot": found[0]["id"]}, format="json")
+        assert [(one["plays"], one["chosen_by_hand"]) for one in chosen.json()] == [(True, True), (False, False)]
+        assert known(machine)[2] == 0
+        for who, snapshot, status in ((owner, "none", 404), (user("other"), "newest", 403), (None, "newest", 401)):
+            refused = api_with(who).post(f"{address}/choose", {"snapshot": snapshot}, format="json")
+            assert refused.status_code in (status, 403), refused.json()
+        assert api_with(owner).get(f"{address}/{'9' * 18}/weights").status_code == 404
+        for wrong in (-2, 3, 1002, "many"):
+            refused = api_with(owner).post("/api/training-runs", {**asked, "measured": wrong}, format="json")
+            assert (refused.status_code, "measured" in refused.content.decode()) == (400, True)
+
+
+class TestValues:
+    """The same of a machine that keeps values: what it was is read from the ledger, and put back through it."""
+
+    @staticmethod
+    def table(machine: Machine) -> dict[str, float]:
+        return {key: value for key, value in machine.values.values_list("key", "value") if value}
+
+    def test_what_was_measured_plays(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(kept, "best_of", lambda curve: 1)
+        owner = user()
+        machine = machine_create(game="romgon", side=None, name="Q", owner=owner)
+        run = begun(machine, games=2, opponent="easy", n_measured=2)
+        while run.games_done < 1:
+            run = run_chunk(run, Pace(n_games=1))
+        then, epsilon = self.table(machine), Machine.objects.get(pk=machine.pk).epsilon
+        assert run_execute(run).status == JobStatus.FINISHED
+        machine = Machine.objects.get(pk=machine.pk)
+        assert self.table(machine) == then
+        assert machine.epsilon == epsilon
+        assert {one.level for one in Measurement.objects.all()} == {"random", "medium"}
+        newest = snapshot_choose(user=owner, machine_id=machine.pk, wanted=NEWEST)
+        assert self.table(newest).keys() > then.keys()
+        assert newest.epsilon is not None
+        assert epsilon is not None
+        assert newest.epsilon < epsilon
+        assert value_errors() == ledger_errors() == []
+        answer = api_with(None).get(f"/api/machines/{machine.slug}/snapshots/{machine.snapshots.first().pk}/weights")
+        assert (answer.status_code, answer.json()["code"]) == (404, "no_weights")
+
+    def test_too_much_learnt_since_is_refused_and_nothing_stored(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(kept, "best_of", lambda curve: 0)
+        monkeypatch.setattr(entries, "PUT_BACK_MOST", 3)
+        owner = user()
+        machine = measured_run(
+            machine_create(game="romgon", side=None, name="Q", owner=owner), games=1, opponent="easy", n_measured=2
+        )
+        assert self.table(machine), "so what it knows in the end plays"
+        before = self.table(machine), machine.epsilon, machine.n_lessons
+        first = machine.snapshots.get(games_done=0)
+        with pytest.raises(SnapshotFarError):
+            snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(first.pk))
+        machine = Machine.objects.get(pk=machine.pk)
+        assert (self.table(machine), machine.epsilon, machine.n_lessons) == before
+        assert not Lesson.objects.filter(kind=LessonKind.CHOICE).exists()
+
+
+class TestShown:
+    def test_the_page_tells_what_plays_and_its_owner_may_choose(
+        self, client: Client, scripted: dict[int, float]
+    ) -> None:
+        owner = user()
+        scripted.update({1: 1.0})
+        machine = measured_run(learner(owner=owner), games=3, n_measured=20)
+        page = unescape(client.get(machine.get_absolute_url()).content.decode())
+        assert "plays by what it knew after 1 game of training." in page
+        assert "<b>100</b> against the medium engine (84 to 100) and <b>100</b> against the hard engine" in page
+        assert "let it play" not in page
+        curve = json.loads(page.partition('id="kept-curve" type="application/json">')[2].partition("</script>")[0])
+        assert curve["games"] == [0, 1, 3]
+        assert [(line["value"][1], line["high"][1]) for line in curve["lines"]] == [(1.0, 1.0)] * 2
+        client.force_login(owner)
+        newest = machine.snapshots.latest("pk")
+        chosen = client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": newest.pk}, follow=True)
+        page = unescape(chosen.content.decode())
+        assert "plays by what it knew after 3 games of training.</b> That was chosen by hand." in page
+        assert page.count("let it play") == 2
+        assert "Went back to what it knew earlier" in page
+        seated = romgon_room("machine", machine=str(machine.pk))
+        played(seated, guest(), 2)
+        games_services.match_resign(code=seated.room.code, person=guest())
+        assert "On top of that came 1 lesson more." in client.get(machine.get_absolute_url()).content.decode()
+        refused = client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": "0"})
+        assert refused.status_code == 404
+        assert "Which of its selves plays" not in client.get(learner().get_absolute_url()).content.decode()
+
+    def test_where_a_training_begins_one_says_how_many_games_try_it_out(self, client: Client) -> None:
+        owner = user()
+        client.force_login(owner)
+        machine = learner(owner=owner)
+        address = f"/machines/{machine.pk}/train"
+        assert 'name="measured" value="2"' in client.get(address).content.decode()
+        form = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "stage-0-opponent": "easy", "stage-0-games": 1}
+        refused = client.post(address, {**form, "seed": 1, "measured": 3})
+        assert "An even number, please" in refused.content.decode()
+        for given, stored in ({"measured": 4}, 4), ({"measured": 0}, 0), ({}, 2):
+            assert client.post(address, {**form, "seed": 1, **given}).status_code == 302
+            assert machine.runs.latest("pk").n_measured == stored
+        menace = machine_create(game="noughts-and-crosses", side=Side.FIRST, name="M", owner=owner)
+        assert 'name="measured"' not in client.get(f"/machines/{menace.pk}/train").content.decode()
