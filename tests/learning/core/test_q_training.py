@@ -51,6 +51,7 @@ def stored_of(machine: QLearner) -> dict[str, float]:
     ("slug", "rule", "opponent", "room"),
     [
         ("romgon", QRule(), "easy", None),
+        ("romgon-flip", QRule(), "skilled", None),
         ("romgon", CAREFUL, "random", 150),
         ("romgon", replace(CAREFUL, epsilon=1.0, epsilon_floor=0.0, epsilon_decay=0.5), "medium", None),
         ("romgon-flip", CAREFUL, "beginner", None),
