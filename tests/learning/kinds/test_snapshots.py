@@ -1,6 +1,8 @@
 """What is kept of a training is what was measured: snapshots, the best of which plays, of any sampled machine."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
@@ -11,6 +13,7 @@ from django.test import Client
 
 from games import services as games_services
 from games.rules.base import Side
+from learning import tasks
 from learning.core.engines.registry import engine_of
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import Result
@@ -38,8 +41,11 @@ from learning.storage.weights import floats, weights_row_at
 from learning.workers import jobs
 from learning.workers import snapshots as measuring
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from menace_site.processes import is_dead
+from tests.conftest import StartWorker
 from tests.factories import abandoned, api_with, guest, user
 from tests.learning.kinds.test_weights import GAME, QUICK, fresh, known, learner, played, romgon_room
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 N_GAMES = 120
@@ -426,3 +432,35 @@ class TestShown:
             assert machine.runs.latest("pk").n_measured == stored
         menace = machine_create(game="noughts-and-crosses", side=Side.FIRST, name="M", owner=owner)
         assert 'name="measured"' not in client.get(f"/machines/{menace.pk}/train").content.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: StartWorker) -> None:
+    def started(machine: Machine, *, enqueue: bool) -> TrainingRun:
+        stages = [Stage(machine.slug, 400, learns=True)]
+        return training_run_start(machine=machine.slug, stages=stages, seed=7, measured=60, enqueue=enqueue)
+
+    def is_at(games: int, n_measured: int) -> bool:
+        done = TrainingRun.objects.get(pk=run.pk).games_done
+        return done >= games and Measurement.objects.filter(snapshot__run=run).count() >= n_measured
+
+    whole, killed = learner(), learner()
+    claimed = run_claim(started(whole, enqueue=False).pk)
+    assert claimed is not None
+    run_execute(claimed)
+    run = started(killed, enqueue=True)
+    # Before its first snapshot is measured, in the middle of its training, and while its last ones are measured.
+    for games, n in ((1, 1), (101, 5), (400, 9)):
+        worker = start_worker()
+        tasks.jobs_reap()
+        assert wait_until(lambda games=games, n=n: is_at(games, n))
+        os.killpg(worker.pid, signal.SIGKILL)
+        assert wait_until(lambda worker=worker: is_dead(worker))
+        abandoned(run)
+    start_worker()
+    tasks.jobs_reap()
+    assert wait_until(lambda: TrainingRun.objects.get(pk=run.pk).status == JobStatus.FINISHED)
+    assert rows(killed) == rows(whole)
+    assert states(killed) == states(whole)
+    assert known(killed) == known(whole)
