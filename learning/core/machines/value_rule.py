@@ -76,6 +76,8 @@ class ValueRule(PlainRule):
             raise RuleError("value_rate_floor", f"{self.value_rate_floor} is above the first rate, {self.value_rate}")
         if self.random_share + self.soft_share > 1:
             raise RuleError("soft_share", "more than all moves: with the random ones at most 1")
+        if 0 < self.average_games < 1:
+            raise RuleError("average_games", f"must be 0, for no mean, or 1 at least, not {self.average_games}")
 
     @classmethod
     def fits(cls, game: Game[Any, Any]) -> bool:

@@ -137,6 +137,8 @@ class TestMade:
             ("temperature", 0),
             ("value_rate_floor", 0.5),
             ("random_share", 0.9),
+            ("average_games", 0.5),
+            ("average_games", 1e-320),
             ("depth", 2),
         ],
     )
