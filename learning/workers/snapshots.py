@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.utils import timezone
 
 from learning.core.training.episodes import Tally
-from learning.exceptions import SnapshotFarError
+from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.snapshots import (
     best_measured,
     measurement_add,
@@ -41,7 +42,14 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
         return None
     end = time.monotonic() + PART_S
     is_wanted = not run.cancel_requested
-    tally = measurement_play(due, machine, run.n_measured, lambda: time.monotonic() >= end) if is_wanted else Tally()
+    try:
+        tally = (
+            measurement_play(due, machine, run.n_measured, lambda: time.monotonic() >= end) if is_wanted else Tally()
+        )
+    except (EntryGoneError, ObjectDoesNotExist):
+        with transaction.atomic():
+            jobs.held(run)  # lost with the machine, if that was deleted meanwhile
+        raise
     with transaction.atomic():
         run = jobs.held(run)
         if tally.games:
