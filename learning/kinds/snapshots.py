@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import Exists, F, OuterRef, Sum
 
 from learning.core.training.episodes import Tally
 from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
@@ -44,7 +44,10 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     """Keep the machine as it is, if its run has come to where that is due. Its lock is held."""
     if not (keeps_snapshots(machine) and is_taken(run, run.games_done)):
         return
-    before = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk).aggregate(n=Sum("games_done", default=0))["n"]
+    earlier = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk)
+    # Runs stay when a machine is reset, and only their lessons go.
+    known = earlier.filter(Exists(machine.lessons.filter(run=OuterRef("pk"))))
+    before = known.aggregate(n=Sum("games_done", default=0))["n"]
     fields = {"n_trained": before + run.games_done, "n_lessons": machine.n_lessons, "epsilon": machine.epsilon}
     Snapshot.objects.get_or_create(machine=machine, run=run, games_done=run.games_done, defaults=fields)
 

@@ -241,6 +241,19 @@ class TestKilled:
         assert known(cut) == known(whole)
         assert n_turns > 20
 
+    def test_one_that_is_deleted_while_it_is_measured_ends_its_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        owner = user()
+        machine = learner(owner=owner)
+        run = begun(machine, games=3, n_measured=2)
+
+        def play(*args: Any) -> Any:
+            machine_delete(user=owner, machine_id=machine.pk)
+            return kept.measurement_play(*args)
+
+        monkeypatch.setattr(measuring, "measurement_play", play)
+        run_execute(run)
+        assert not TrainingRun.objects.exists()
+
     def test_a_cancel_ends_it_between_two_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         machine = learner()
         run = begun(machine, games=2)
@@ -308,6 +321,15 @@ class TestChosen:
         assert known_at(again, again.snapshots.get(run=again.runs.latest("pk"), games_done=0).n_lessons)[2] == 0
         machine_delete(user=owner, machine_id=machine.pk)
         assert not Snapshot.objects.exists()
+
+    def test_games_before_a_reset_are_none_of_its_training(self) -> None:
+        owner = user()
+        machine = measured_run(learner(owner=owner), games=3, n_measured=0)
+        machine_reset(user=owner, machine_id=machine.pk)
+        for n_before in (0, 3):
+            measured_run(machine, games=3, n_measured=0)
+            latest = machine.snapshots.order_by("-pk").values_list("n_trained", flat=True)[:3]
+            assert list(latest) == [n_before + 3, n_before + 1, n_before]
 
     def test_over_the_api_with_what_was_measured_and_what_it_knew(self) -> None:
         owner = user("owner")
