@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import environ
 from csp.constants import NONE, SELF
 
-from menace_site import servers
+from menace_site import pooled, servers
 
 env = environ.Env()
 BASE_DIR = servers.BASE_DIR
@@ -123,7 +123,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, 
 # Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
     DATABASES["default"]["ENGINE"] = "menace_site.pooled"
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6}
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6, **pooled.RECONNECTS}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -1,27 +1,39 @@
 """The pool that web processes borrow connections from: one that its server has ended is never lent."""
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.db.utils import load_backend
 
+from menace_site.pooled import RECONNECTS
 from menace_site.pooled.base import DatabaseWrapper
+from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def pooled() -> Iterator[DatabaseWrapper]:
-    """Two connections, as a web process has them."""
+@contextmanager
+def pool_of(pool: dict[str, Any], **options: Any) -> Iterator[DatabaseWrapper]:
+    """A pool of connections, as a web process has one."""
     settings = connection.settings_dict
-    options = {**settings["OPTIONS"], "pool": {"min_size": 2, "max_size": 2}}
+    options = {**settings["OPTIONS"], **options, "pool": pool}
     wrapper = load_backend("menace_site.pooled").DatabaseWrapper({**settings, "OPTIONS": options}, alias="pooled")
     try:
         yield wrapper
     finally:
         wrapper.close()
         wrapper.close_pool()
+
+
+@pytest.fixture
+def pooled() -> Iterator[DatabaseWrapper]:
+    with pool_of({"min_size": 2, "max_size": 2}) as wrapper:
+        yield wrapper
 
 
 def backend_of(wrapper: DatabaseWrapper) -> int:
@@ -44,3 +56,20 @@ def test_one_that_its_server_has_ended_is_not_lent(pooled: DatabaseWrapper) -> N
     after = {backend_of(pooled) for _ in range(10)}
     assert after
     assert not after & before
+
+
+def test_a_server_that_was_away_for_long_is_found_by_who_waits_for_it(tmp_path: Path) -> None:
+    with connection.cursor() as cursor:
+        own = Path(cursor.connection.info.host)
+    pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "reconnect_timeout": 0.1, "timeout": HANG_S}
+    with pool_of(pool, host=str(tmp_path)) as away:
+
+        def comes_back() -> None:
+            if wait_until(lambda: away.pool.get_stats().get("connections_errors", 0) > 5):
+                for socket in own.glob(".s.PGSQL.*[0-9]"):
+                    (tmp_path / socket.name).symlink_to(socket)
+
+        thread = threading.Thread(target=comes_back)
+        thread.start()
+        assert backend_of(away)
+        thread.join()
