@@ -84,6 +84,11 @@ class Page:
     status: int = 200
 
 
+def percent(share: float) -> str:
+    """A share in words, to three digits: 0.004 is 0.4 %, and not none."""
+    return f"{100 * share:.3g}%"
+
+
 class Kind(ABC):
     """A kind of machine. There is one object of each; it keeps nothing between two questions.
 

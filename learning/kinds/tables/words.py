@@ -6,7 +6,7 @@ Sections are those of R. Sutton and A. Barto, "Reinforcement Learning: An Introd
 from __future__ import annotations
 
 from learning.core.machines.table_rule import Method, TableRule
-from learning.kinds.base import RuleGroup, Words
+from learning.kinds.base import RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {
     "method": Words(
@@ -99,9 +99,9 @@ def _tries(rule: TableRule) -> str:
     if not rule.exploring:
         return "never"
     if rule.exploring_decay == 1 or rule.exploring_floor == rule.exploring:
-        return f"in {rule.exploring:.0%} of its moves, while it learns"
+        return f"in {percent(rule.exploring)} of its moves, while it learns"
     fades = f"times {rule.exploring_decay:g} after each game"
-    return f"in {rule.exploring:.0%} of its moves at first, {fades}, but {rule.exploring_floor:.0%} at least"
+    return f"in {percent(rule.exploring)} of its moves at first, {fades}, but {percent(rule.exploring_floor)} at least"
 
 
 def _signed(number: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from learning.core.machines.value_rule import ValueRule
-from learning.kinds.base import RuleGroup, Words
+from learning.kinds.base import RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {
     "features": Words(
@@ -90,7 +90,10 @@ def sentences(rule: ValueRule) -> list[tuple[str, str]]:
             "Learns",
             f"{rule.value_rate:g} of what a game shows, {rule.value_rate_floor:g} in the end; it looks {ahead} ahead",
         ),
-        ("Tries", f"anything in {rule.random_share:.0%} of its moves, what looks good in {rule.soft_share:.0%}"),
+        (
+            "Tries",
+            f"anything in {percent(rule.random_share)} of its moves, what looks good in {percent(rule.soft_share)}",
+        ),
     ]
     if rule.average_games:
         found.append(("Steady", f"it plays by the mean of what it knew over {rule.average_games:,g} games"))
