@@ -33,6 +33,7 @@ def snapshots_told(machine: Machine) -> dict[str, Any] | None:
         {**one, "cells": [measures.get(level) for level in levels]} for one, measures in zip(found, told, strict=True)
     ]
     measured = [row for row in rows if all(row["cells"])] if levels else []
+    n_games = {cell["games"] if cell else 0 for row in rows for cell in row["cells"]}
     lines = [
         {
             "name": f"Points against {_within(name)}",
@@ -43,7 +44,8 @@ def snapshots_told(machine: Machine) -> dict[str, Any] | None:
     return {
         "levels": names,
         "rows": rows,
-        "n_games": max((one["games"] for measures in told for one in measures.values()), default=0),
+        "n_games": max(n_games, default=0),
+        "is_even": len(n_games) == 1,
         "curve": {"games": [row["games"] for row in measured], "lines": lines},
         "playing": _playing(machine, found),
         "n_plies": OPENING_PLIES,

@@ -420,6 +420,7 @@ class TestShown:
         machine = measured_run(learner(owner=owner), games=3, n_measured=20)
         page = unescape(client.get(machine.get_absolute_url()).content.decode())
         assert "plays by what it knew after 1 game of training." in page
+        assert "Each of them was tried out in 20 games against" in page
         assert "<b>100</b> against the medium engine (84 to 100) and <b>100</b> against the hard engine" in page
         assert "let it play" not in page
         curve = json.loads(page.partition('id="kept-curve" type="application/json">')[2].partition("</script>")[0])
@@ -436,6 +437,9 @@ class TestShown:
         played(seated, guest(), 2)
         games_services.match_resign(code=seated.room.code, person=guest())
         assert "On top of that came 1 lesson more." in client.get(machine.get_absolute_url()).content.decode()
+        measured_run(machine, games=1, n_measured=0)
+        page = client.get(machine.get_absolute_url()).content.decode()
+        assert "They were tried out in up to 20 games against" in page
         refused = client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": "0"})
         assert refused.status_code == 404
         assert "Which of its selves plays" not in client.get(learner().get_absolute_url()).content.decode()
