@@ -25,10 +25,14 @@ SITS = f"""json_build_array(sits.seat_id, (
     ), json_build_array({machine_columns()}))"""  # noqa: S608 - names of our columns
 FROM = """
     FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id
-        JOIN learning_machine AS machine ON machine.id = sits.machine_id WHERE seat.match_id"""
-BESIDE = f"SELECT json_agg({SITS}) {FROM} = latest.id"
+        JOIN {machines} AS machine ON machine.id = sits.machine_id WHERE seat.match_id"""
+IN_ROWS = FROM.format(machines="learning_machine")
+BESIDE = f"SELECT json_agg({SITS}) {IN_ROWS} = latest.id"
 """What is read with a match (``games.players.Beside``)."""
-LOCKED = "ORDER BY machine.id FOR NO KEY UPDATE OF machine"
+HELD = """
+    WITH held AS (SELECT * FROM learning_machine WHERE id IN (SELECT machine.id {of}) ORDER BY id FOR NO KEY UPDATE)"""
+"""Locks the machines first, each once: two statements that lock a row as often as it has seats can wait for each other,
+where it has been stored anew since they began."""
 
 
 @dataclass(slots=True)
@@ -53,8 +57,12 @@ def sitting_read(seats: Sequence[Seat], *, lock: bool = False) -> None:
     matches = list({seat.match_id for seat in seats})
     # One is not read as an array of one: that would be planned each time.
     where, of = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
+    statement, values = f"SELECT {SITS} {IN_ROWS} {where}", [of]
+    if lock:
+        held = HELD.format(of=f"{IN_ROWS} {where}")
+        statement, values = f"{held} SELECT {SITS} {FROM.format(machines='held')} {where}", [of, of]
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {SITS} {FROM} {where} {LOCKED if lock else ''}", [of])
+        cursor.execute(statement, values)
         sitting_take(seats, [found for (found,) in cursor.fetchall()])
 
 

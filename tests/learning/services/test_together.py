@@ -14,13 +14,16 @@ from django.db import connection, transaction
 from games import exceptions, services
 from games.models import Match, Room
 from games.rules.base import Side
+from games.selectors import match_current, seats_read
 from games.services import Seated
 from learning.models import Lesson, Machine
 from learning.selectors.boxes import ledger_errors
-from learning.services.machines import machine_delete, machine_update
-from learning.storage.locks import machine_lock
+from learning.services.machines import machine_create, machine_delete, machine_update
+from learning.storage.locks import machine_hold, machine_lock
+from learning.storage.sitting import sitting_read
 from tests import factories
-from tests.factories import guest, play, room
+from tests.factories import NC, guest, play, room
+from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -175,3 +178,24 @@ def test_matches_whose_machine_was_deleted_meanwhile_end_all_the_same(learner: M
         machine_delete(user=factories.user("staff", is_staff=True), machine_id=learner.pk)
     assert [state["outcome"]["winner"] for state in came] == ["O"] * N
     assert Match.objects.filter(status="finished").count() == N
+
+
+def test_those_who_teach_a_machine_that_has_two_seats_do_not_wait_for_each_other() -> None:
+    """PostgreSQL finds that in one of two runs, where a row is locked for each of its seats."""
+    own = machine_create(game=NC, side=None, name="Own", preset="q-table")
+    both = {"game": NC, "first": str(own.pk), "second": str(own.pk)}
+    codes = [services.room_create(person=guest(number), **both).room.code for number in range(5)]
+
+    def teach(code: str) -> None:
+        seats = seats_read(match_current(code))
+        for number in range(80):
+            with transaction.atomic():
+                sitting_read(seats, lock=True)
+                Machine.objects.filter(pk=own.pk).update(description=f"{code} {number}")
+
+    def hold() -> None:
+        for _ in range(160):
+            with transaction.atomic():
+                machine_hold(own)
+
+    assert at_once(*(partial(teach, code) for code in codes), hold, hold) == []
