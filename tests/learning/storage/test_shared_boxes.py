@@ -118,6 +118,7 @@ def played(seat: Seat, learner: Machine) -> list[Memo]:
     """What a machine draws in a match against random play, by ply, and learns from: without the way through a room."""
     game, match, rng, memos = learner.game_rules, seat.match, RandomSource(seat.match.seed), list[Memo]()
     kind, position = kind_of(learner), game.initial_position()
+    match.is_held = True  # nobody else knows its room
     while (outcome := game.outcome(position)) is None:
         if game.side_to_move(position) != learner.side:
             moves = game.legal_moves(position)
