@@ -28,8 +28,8 @@ class StageSerializer(StrictSerializer):
         return attrs
 
 
-class RunStartSerializer(StrictSerializer):
-    """A training run: against one ``opponent`` for so many ``games``, or a list of ``opponents`` one after another."""
+class TrainingSerializer(StrictSerializer):
+    """Against one ``opponent`` for so many ``games``, or a list of ``opponents`` one after another."""
 
     machine = serializers.CharField(max_length=80, help_text="Id or slug of the machine to train.")
     opponent = serializers.CharField(
@@ -41,19 +41,6 @@ class RunStartSerializer(StrictSerializer):
         child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
     )
     seed = SeedField(help_text="A random one if not given; the answer says which.")
-    measured = serializers.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=MEASURED_MOST,
-        help_text="How many games each snapshot plays against each level, so that the best is what plays: an even "
-        "number. 0: none, and what it knows in the end plays. What is usual for such a machine if not given.",
-    )
-
-    def validate_measured(self, value: int) -> int:
-        """Every opening is played from both sides."""
-        if value % 2:
-            raise serializers.ValidationError("An even number: every opening is played from both sides.")
-        return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Either form becomes ``stages``."""
@@ -73,8 +60,29 @@ class RunStartSerializer(StrictSerializer):
         if sum(stage.games for stage in stages) > MAX_GAMES:
             problem = f"A run has at most {MAX_GAMES:,} games in all."
             raise serializers.ValidationError({"opponents": problem}, code="max_value")
-        run = {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
-        return {**run, "measured": attrs.get("measured")}
+        return {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
+
+
+class RunStartSerializer(TrainingSerializer):
+    """A training run that is started by hand."""
+
+    measured = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MEASURED_MOST,
+        help_text="How many games each snapshot plays against each level, so that the best is what plays: an even "
+        "number. 0: none, and what it knows in the end plays. What is usual for such a machine if not given.",
+    )
+
+    def validate_measured(self, value: int) -> int:
+        """Every opening is played from both sides."""
+        if value % 2:
+            raise serializers.ValidationError("An even number: every opening is played from both sides.")
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """As usual for such a machine, unless it is said."""
+        return {**super().validate(attrs), "measured": attrs.get("measured")}
 
 
 class RunStageSerializer(serializers.Serializer[Any]):

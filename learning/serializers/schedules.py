@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from learning.models import JobStatus
 from learning.serializers.base import SeedField, StrictSerializer
-from learning.serializers.runs import RunStartSerializer, StageSerializer
+from learning.serializers.runs import StageSerializer, TrainingSerializer
 from learning.services.runs import MAX_STAGES, Stage
 from learning.services.schedules import PERIODS, Timing
 
@@ -30,7 +30,7 @@ class TimingSerializer(StrictSerializer):
         return {**super().validate(attrs), **paused, **({"timing": Timing(**given)} if given else {})}
 
 
-class ScheduleCreateSerializer(TimingSerializer, RunStartSerializer):
+class ScheduleCreateSerializer(TimingSerializer, TrainingSerializer):
     """A training run, as it is started by hand, and when. Without a seed each run has a fresh one."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -119,6 +119,7 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/machines/{PK}/print", told=True),
         Ask(f"/machines/{PK}/print?paper=a4&size=matchbox"),
     ],
+    "machines/<int:machine_id>/snapshot": [posted(f"/machines/{VALUES_PK}/snapshot", {"snapshot": "newest"})],
     "machines/<int:machine_id>/schedule": both(f"/machines/{PK}/schedule"),
     "machines/import": both("/machines/import"),
     # Runs, schedules, tournaments
@@ -183,6 +184,13 @@ TABLE: dict[str, list[Ask]] = {
     "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [posted(f"/api/machines/{PK}/clone", told=True)],
     "^api/machines/(?P<ref>[-\\w]+)/reset/?$": [posted(f"/api/machines/{PK}/reset")],
     "^api/machines/(?P<ref>[-\\w]+)/strength/?$": [Ask(f"/api/machines/{PK}/strength")],
+    "^api/machines/(?P<ref>[-\\w]+)/snapshots/?$": [Ask(f"/api/machines/{VALUES_PK}/snapshots")],
+    "^api/machines/(?P<ref>[-\\w]+)/snapshots/choose/?$": [
+        posted(f"/api/machines/{VALUES_PK}/snapshots/choose", {"snapshot": "newest"})
+    ],
+    "^api/machines/(?P<ref>[-\\w]+)/snapshots/(?P<snapshot_id>\\d{1,18})/weights/?$": [
+        Ask(f"/api/machines/{VALUES_PK}/snapshots/1/weights")
+    ],
     "^api/machines/(?P<ref>[-\\w]+)/boxes/?$": [
         Ask(f"/api/machines/{PK}/boxes", told=True),
         Ask("/api/machines/{open}/boxes"),
