@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from games.rules.base import Side
-from learning.core.machines.presets import PRESETS, Q_PRESETS, VALUE_PRESETS
+from learning.core.machines.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
 from learning.core.machines.q_learning import QRule
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
@@ -172,7 +172,7 @@ def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owne
 def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> None:
     page.goto("/machines/new")
     preset, side = page.locator("[name=preset]:visible"), page.locator("#id_side")
-    expect(preset).to_have_count(len(PRESETS))
+    expect(preset).to_have_count(len(PRESETS) + len(TABLE_PRESETS))
     page.get_by_label("Game", exact=True).select_option("romgon")
     expect(preset).to_have_count(len(Q_PRESETS) + len(VALUE_PRESETS))
     expect(page.locator("[name=preset]:checked")).to_have_value("romgon-q")
