@@ -385,8 +385,8 @@ def _outcome(match: Match) -> Ending:
 
 
 def _insight(match: Match, seats: list[Seat]) -> Insight | None:
-    """The first word any automated player has to say of how it chose."""
-    for slug in sorted({seat.automaton for seat in seats} - {""}):
+    """The first word any automated player has to say of how it chose: those who may learn from it speak first."""
+    for slug in sorted({seat.automaton for seat in seats} - {""}, key=lambda slug: (not PLAYERS[slug].learns, slug)):
         insight = PLAYERS[slug].insight(match, [seat for seat in seats if seat.automaton == slug])
         if insight is not None:
             return insight

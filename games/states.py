@@ -244,7 +244,7 @@ class MoveWorth(TypedDict):
 
 
 class PartsThought(PartsState):
-    """A move of a machine that learns a value of boards, in words, and how it compared with others."""
+    """A move of who plays by a learnt value of boards, in words, how it compared, and where its weights are."""
 
     words: str
     ply: int
@@ -252,6 +252,7 @@ class PartsThought(PartsState):
     depth: int
     n_moves: int
     moves: list[MoveWorth]
+    url: str
 
 
 class WeightChangeState(TypedDict):
@@ -279,10 +280,10 @@ class PartsInsight(TypedDict):
 
 
 class BoxesInsight(TypedDict):
-    """What the machines in a match drew and learnt."""
+    """What the machines in a match drew and learnt; ``machine`` is ``None`` where levels alone say something."""
 
     role: str
-    machine: MachineBrief
+    machine: MachineBrief | None
     box: str | None
     beads_before: list[int] | None
     slot: int | None

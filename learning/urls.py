@@ -38,6 +38,7 @@ urlpatterns = [
     path("", lobby.lobby, name="lobby"),
     path("play/<slug:slug>", play.play_page, name="play"),
     path("ai", advice.advice, name="advice"),
+    path("learnt/<str:slug>", values.learnt_page, name="learnt"),
     path("account", account.account, name="account"),
     path("machines/<int:machine_id>", machines.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", boxes.box_page, name="box"),

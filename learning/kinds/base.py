@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from io import BytesIO
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -18,6 +18,7 @@ from games.models import Match, Seat
 from games.players import MACHINE, Choice, Insert, Memo
 from games.rules.base import Game, Outcome, Side
 from games.states import Insight
+from learning.core.engines.base import Level
 from learning.core.exchange.document import Document
 from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
@@ -87,6 +88,15 @@ class Page:
 def percent(share: float) -> str:
     """A share in words, to three digits: 0.004 is 0.4 %, and not none."""
     return f"{100 * share:.3g}%"
+
+
+class LevelMove(NamedTuple):
+    """The last move of a level that plays by something learnt: its seat, at which ply, and whether it was any move."""
+
+    seat: Seat
+    ply: int
+    level: Level
+    anything: bool
 
 
 class Kind(ABC):
@@ -374,6 +384,14 @@ class Kind(ABC):
 
     def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
+        return None
+
+    def level_insight(self, match: Match, moves: Sequence[LevelMove]) -> Insight | None:
+        """What levels saw that play by what such a machine has learnt, there being moves of theirs; else ``None``."""
+        return None
+
+    def level_page(self, game: Game[Any, Any]) -> Page | None:
+        """The page of what levels of a game play by, if that is what such a machine has learnt."""
         return None
 
     @abstractmethod

@@ -12,7 +12,7 @@ from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.players import BESIDE, MACHINE, Beside, Choice, Insert, Memo, Offer, SeatPlayer, Viewer, player_register
 from games.rules.base import Game, Side
-from games.selectors import seats_read
+from games.selectors import plies_read, seats_read
 from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, unseen
 from learning.core.engines.registry import engine_of
@@ -21,7 +21,7 @@ from learning.core.machines.registry import house_machine
 from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
-from learning.kinds.base import Kind
+from learning.kinds.base import Kind, LevelMove
 from learning.kinds.registry import KINDS, kind_of
 from learning.models import Machine
 from learning.selectors.machines import machine_brief, machine_in, machine_of_house
@@ -87,7 +87,20 @@ class OpponentPlayer(SeatPlayer):
         return self._of(seat).is_slow
 
     def choose(self, seat: Seat, position: Any) -> Choice:
-        return Choice(self._of(seat).choose(seat.match.room.game_rules, position, ply_random(seat)))
+        match = seat.match
+        return Choice(self._of(seat).choose(match.room.game_rules, position, ply_random(match, match.n_plies)))
+
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+        """What every level at the board saw that plays by something learnt, be it this one or who sits opposite."""
+        engine, moved = engine_of(match.room.game_rules), list[LevelMove]()
+        levels = {} if engine is None else engine.levels
+        for seat in seats_read(match):
+            level = levels.get(seat.automaton)
+            last = next((ply.number for ply in reversed(plies_read(match)) if ply.side == seat.side), None)
+            if level is not None and level.learnt and last is not None:
+                moved.append(LevelMove(seat, last, level, level.plays_anything(ply_random(match, last))))
+        told = (kind.level_insight(match, moved) for kind in KINDS.values() if moved)
+        return next((insight for insight in told if insight is not None), None)
 
 
 class MachinePlayer(SeatPlayer):

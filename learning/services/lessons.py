@@ -28,9 +28,9 @@ from learning.storage.locks import machine_copied
 from learning.storage.sitting import Occupant, sitting_read
 
 
-def ply_random(seat: Seat) -> RandomSource:
-    """The random source of the ply that is about to be played: the match's seed and the ply decide."""
-    return RandomSource(seat.match.seed, seat.match.n_plies)
+def ply_random(match: Match, ply: int) -> RandomSource:
+    """The random source of a ply, be it played or about to be: the match's seed and the ply decide."""
+    return RandomSource(match.seed, ply)
 
 
 def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -> None:
@@ -66,7 +66,9 @@ def seats_store(seats: Sequence[Seat]) -> None:
 def machine_choose(*, seat: Seat, position: Any) -> Choice:
     """What the machine in this seat plays; a resignation if it was deleted in the middle of the match."""
     machine = machine_in(seat)
-    return Choice(None) if machine is None else kind_of(machine).choose(seat, machine, position, ply_random(seat))
+    if machine is None:
+        return Choice(None)
+    return kind_of(machine).choose(seat, machine, position, ply_random(seat.match, seat.match.n_plies))
 
 
 def machine_follow(*, seat: Seat, position: Any, move: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pages of machines that keep values: the machine, and what it makes of a position."""
+"""Pages of values: what a machine makes of a position, and what the levels of a game have learnt."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from django.views.decorators.http import require_GET
 
 from games.answers import not_found, refused_json
 from games.exceptions import PlayError
+from games.rules.errors import UnknownGameError
+from games.rules.registry import game_get
 from games.selectors import game_view
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
-from learning.kinds.registry import kind_of
+from learning.kinds.registry import KINDS, kind_of
 from learning.selectors import machines as selectors
 
 
@@ -57,3 +59,16 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "walk": _walk(game, view),
     }
     return render(request, kind.position_template, context, status=404 if problem else 200)
+
+
+@require_GET
+def learnt_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """What those levels of a game know that play by something learnt. It comes with the program: nothing is read."""
+    try:
+        game = game_get(slug)
+        page = next((page for kind in KINDS.values() if (page := kind.level_page(game)) is not None), None)
+        if page is None:
+            raise UnknownGameError(f"no level of {slug} plays by anything learnt")
+    except UnknownGameError as error:
+        return not_found(request, UnknownGameError(f"game: {error}."))
+    return render(request, page.template, {"game": game_view(game), **page.context}, status=page.status)

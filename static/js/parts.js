@@ -88,15 +88,14 @@ function everyWeight(groups) {
   return table("Every weight that counted", ["On the board", "Weight", "Times", "Adds"], rows);
 }
 
-/** Fills the section of the match page, or hides it where nobody in the game tells of parts. */
+/** Fills the section of the match page, or hides it where nobody in the game tells of parts. Levels are no machines. */
 export function showParts(now, section) {
   const { thoughts, changes } = now.learning?.parts ?? { thoughts: [], changes: [] };
   const owners = now.seats.filter((seat) => seat.machine?.tells === "parts");
   const thought = thoughts.toSorted((a, b) => a.ply - b.ply).at(-1);
-  const seat = owners.find(({ role }) => role === thought?.role) ?? owners[0];
-  section.hidden = !seat;
-  if (!seat) return;
-  const { machine } = seat;
+  const machine = (owners.find(({ role }) => role === thought?.role) ?? (thought ? null : owners[0]))?.machine;
+  section.hidden = !thought && !machine;
+  if (section.hidden) return;
   const part = (name) => section.querySelector(`[data-parts=${name}]`);
   part("words").textContent = thought
     ? thought.words
@@ -111,21 +110,26 @@ export function showParts(now, section) {
     part("moves").replaceChildren(...(thought ? [movesTold(thought)] : []));
     part("changes").replaceChildren(...changesTold(changes, now));
   }
-  part("why").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
+  part("weights").hidden = !thought;
+  if (thought) part("weights").href = thought.url;
+  part("why").hidden = !machine;
+  if (machine) part("why").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
 function movesTold({ moves, depth, n_moves: n }) {
   const ahead = depth === 1 ? "One move ahead" : `${depth} moves ahead`;
+  // Of a level it is not kept what its search found.
+  const isFound = moves.some(({ found }) => found !== null);
   const rows = moves.map(({ name, chosen, board, found }) => [
     chosen ? [name, html("span", { class: "tag" }, "played")] : name,
     signed(board),
-    found === null ? "–" : signed(found),
+    ...(isFound ? [found === null ? "–" : signed(found)] : []),
   ]);
   return html(
     "details",
     {},
     html("summary", {}, moves.length < n ? `The best of its ${n} moves` : "Its moves"),
-    table("What it could have played, the best first", ["Move", "The board after it", ahead], rows),
+    table("What it could have played, the best first", ["Move", "The board after it", ...(isFound ? [ahead] : [])], rows),
   );
 }
 

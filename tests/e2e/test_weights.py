@@ -1,10 +1,10 @@
-"""A match against the strongest learnt value in a real browser: its weights, what it saw, what the match changed."""
+"""Matches against the strongest learnt values in a real browser: their weights, what they saw, what a match changed."""
 
 import json
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from games.rules.romgon.geometry import CELL
 from learning.core.engines.romgon.shipped import FOLDER
@@ -29,10 +29,8 @@ def number(words: str) -> float:
     return float(words.replace("\u2212", "-"))
 
 
-def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
-    machine = strongest()
-    page.set_viewport_size({"width": 360, "height": 800})
-    page.goto(f"/machines/{machine.pk}")
+def heat_map_looked_at(page: Page) -> None:
+    """By keyboard to a piece, and its numbers on the board are those of the table."""
     page.get_by_role("radio", name="square").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -46,18 +44,16 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     at = page.locator(".heat-numbers").first.locator("thead th").all_inner_texts().index("its own flipped rhombus")
     in_table = number(row.locator("td").nth(at).inner_text())
     assert abs(number(shown[CELL["3-7"]]) - in_table) < 0.006
-    assert with_each(page, broken) == []
-    assert violations(page) == []
-    page.locator("#play-0").click()
+
+
+def parts_looked_at(page: Page, words: str) -> Locator:
+    """A move against whoever it is, and the parts of the answer add up; the section that tells of them."""
     page.wait_for_url(re.compile("/rooms/"))
-    room = page.url
     expect_turn(page)
     play_any(page, match_of(page))
     expect_plies(page, 2)
     parts = page.locator("#parts")
-    expect(parts.locator("[data-parts=words]")).to_have_text(
-        re.compile(r"^It played .*Looking 4 moves ahead, it found ")
-    )
+    expect(parts.locator("[data-parts=words]")).to_have_text(re.compile(words))
     lines = parts.locator("[data-parts=board] > .parts > li")
     expect(lines).to_have_count(5)
     sizes = [abs(number(words)) for words in lines.locator(".figure").all_inner_texts()]
@@ -68,11 +64,39 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     (told,) = re.findall(r"All together ([+−][.\d]+): a value of", parts.locator(".parts-sum").inner_text())
     assert abs(sum(map(number, adds)) - number(told)) < 0.01
     expect(parts.locator("[data-parts=moves] .tag")).to_have_text("played")
+    return parts
+
+
+def test_the_top_of_the_ladder_tells_what_it_saw_and_shows_what_it_knows(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto("/learnt/romgon-flip")
+    page.get_by_role("button", name="Play against Legend").click()
+    parts = parts_looked_at(page, r"^It played .* out of \d+ moves\. It looked 4 moves ahead\.$")
+    expect(parts.get_by_role("link", name="What it makes of this position")).to_be_hidden()
     assert with_each(page, broken) == []
     assert violations(page) == []
+    parts.get_by_role("link", name="Its weights on the board").click()
+    page.wait_for_url("**/learnt/romgon-flip")
+    heat_map_looked_at(page)
+    assert with_each(page, broken) == []
+    assert violations(page) == []
+
+
+def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
+    machine = strongest()
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"/machines/{machine.pk}")
+    heat_map_looked_at(page)
+    assert with_each(page, broken) == []
+    assert violations(page) == []
+    page.locator("#play-0").click()
+    parts = parts_looked_at(page, r"^It played .*Looking 4 moves ahead, it found ")
+    room = page.url
     page.get_by_role("button", name="Give up").click()
     page.get_by_role("button", name="Yes, give up").click()
     parts.locator("summary", has_text="What the game changed in V").click()
+    assert with_each(page, broken) == []
+    assert violations(page) == []
     parts.get_by_role("link", name=re.compile(r"All \d+ on the board")).click()
     expect(page.locator("#shown")).to_have_text(re.compile("You see what lesson 1, a match, has changed"))
     expect(page.locator("#heat-board text").first).to_be_visible()

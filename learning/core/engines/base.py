@@ -60,6 +60,10 @@ class Level:
     whom: str = ""
     """For whom it is, in a few words."""
 
+    def plays_anything(self, rng: Random) -> bool:
+        """Whether this move is one that it leaves to chance. The first that it draws; nothing, if it never does."""
+        return self.random_tenths > 0 and rng.below(10) < self.random_tenths
+
     @property
     def is_deep(self) -> bool:
         """Whether there are boards, if only such as no game comes to, on which it would look for seconds."""
@@ -82,8 +86,6 @@ class Engine(ABC, Generic[GameT]):
     """What its ladders are called, each with the game in which it is measured."""
     ladder_file: Path | None = None
     """Where it is written what was measured."""
-    learnt_folder: Path | None = None
-    """Where the learnt values of the family are that come with the program, if there are any."""
     newcomers: Sequence[str] = ()
     """The levels that can be beaten by somebody who begins to play: one of them is on every ladder."""
     valuer: FastValuer[GameT] | None = None
@@ -98,6 +100,10 @@ class Engine(ABC, Generic[GameT]):
     def ladder(self, game: GameT) -> Sequence[Rung]:
         """The levels that it offers in the game, the weakest first, each clearly stronger than the one before."""
         return [Rung(level, None) for level in self.levels.values() if self.plays_at(game, level)]
+
+    def learnt_file(self, game: GameT) -> Path | None:
+        """Where the learnt value is that levels play the game by: the file of a machine; ``None`` where none do."""
+        return None
 
     def learnt_mark(self, game: GameT) -> str:
         """What tells the learnt value that levels play by from any other: what was measured holds for that alone."""

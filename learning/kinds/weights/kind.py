@@ -25,8 +25,8 @@ from learning.core.training.memory import TouchedBox
 from learning.core.training.sampled import Sampled, sample
 from learning.core.training.value_memory import ValueMemory, ValuePlayer, value_meeting
 from learning.exceptions import EntryGoneError, RuleRefusedError
-from learning.kinds.base import Ended, Kind, Page
-from learning.kinds.weights import files, live, page, told
+from learning.kinds.base import Ended, Kind, LevelMove, Page
+from learning.kinds.weights import files, levels, live, page, told
 from learning.kinds.weights.words import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
@@ -165,6 +165,12 @@ class WeightsKind(Kind):
 
     def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         return live.insight(match, seats)
+
+    def level_insight(self, match: Match, moves: Sequence[LevelMove]) -> Insight | None:
+        return levels.insight(match, moves)
+
+    def level_page(self, game: Game[Any, Any]) -> Page | None:
+        return levels.page(game)
 
     def mind(self, machine: Machine, position: Any) -> live.Thinker:
         return live.Thinker(storage.weights_learner(machine))

@@ -133,7 +133,8 @@ def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[Par
         last = seat.occupant.thought or _recalled(match, machine, stored.get(seat.pk))
         if last is not None:
             ply, one = last
-            found.append(told.thought(seat, ply, one.machine, one.position, one.scores))
+            url = f"{machine.get_absolute_url()}#weights"
+            found.append(told.thought(seat, ply, one.machine, one.position, one.scores, url))
     return found
 
 
@@ -142,13 +143,19 @@ def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int,
     if row is None:
         return None
     game = match.room.game_rules
-    position = game.decode(plies_read(match)[row.ply - 1].position) if row.ply else game.initial_position()
     try:
         rule = cast("ValueRule", machine.rule)
         learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
     except Weights.DoesNotExist:
         return None
-    return row.ply, Remembered(learner, row.n_lessons, position, Scores(row.chosen, tuple(row.near), tuple(row.deep)))
+    scores = Scores(row.chosen, tuple(row.near), tuple(row.deep))
+    return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
+
+
+def position_before(match: Match, ply: int) -> Any:
+    """The position, history and all, in which a ply of a match was played."""
+    game = match.room.game_rules
+    return game.decode(plies_read(match)[ply - 1].position) if ply else game.initial_position()
 
 
 def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list[LessonState], list[WeightsLearnt]]:

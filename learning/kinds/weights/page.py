@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from learning.core.engines.base import WeightSheet, WeightTable
+from learning.core.machines.value_learner import ValueLearner
 from learning.core.machines.value_learner import Weights as Numbers
-from learning.core.machines.value_learner import valuer_of
 from learning.core.machines.value_rule import ValueRule
 from learning.models import LessonKind, Machine, Weights
 from learning.storage.weights import weights_around, weights_learner, weights_learner_at
@@ -44,23 +44,29 @@ def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any],
         if asked.get(field, "") and not problem:
             found = find(machine, asked[field])
             shown, problem = (now, f"{field}: {_ABSENT[field]}") if found is None else (found, "")
-    laid = valuer_of(machine.game_rules).sheet(machine.game_rules, learner.rule.features)
-    told = valuer_of(machine.game_rules).told
-    weights = shown.weights.tolist()
-    order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
     own = {
+        **laid_out(learner, shown.weights),
         "problem": problem,
         "shown": shown,
         "plays_by_mean": bool(learner.rule.average_games),
         "snapshots": [(n_trained, f"after {_games(n_trained)} of training") for n_trained in snapshots],
         "n_learnt": learner.n_learnt,
         "n_lessons": machine.n_lessons,
-        "most": [{"name": told(index), "weight": weights[index]} for index in order if weights[index]],
         "n_changed": int(np.count_nonzero(shown.weights)),
-        "maps": _maps(laid, shown.weights),
-        "tables": [_table(table, shown.weights) for table in (laid.squares, *laid.tables)],
     }
     return own, problem
+
+
+def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, Any]:
+    """Weights of a machine, or what was changed in them, for ``learning/_weights.html``."""
+    laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.told
+    weights = numbers.tolist()
+    order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
+    return {
+        "most": [{"name": told(index), "weight": weights[index]} for index in order if weights[index]],
+        "maps": _maps(laid, numbers),
+        "tables": [_table(table, numbers) for table in (laid.squares, *laid.tables)],
+    }
 
 
 _ABSENT = {

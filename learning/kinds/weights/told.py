@@ -36,23 +36,28 @@ def board(machine: ValueLearner, position: Any) -> PartsState:
     }
 
 
-def thought(seat: Seat, ply: int, machine: ValueLearner, position: Any, scores: Thought) -> PartsThought:
-    """What a machine thought of a move that was played in its seat, at a ply, in this position."""
+def thought(
+    seat: Seat, ply: int, machine: ValueLearner, position: Any, scores: Thought, url: str, *, anything: bool = False
+) -> PartsThought:
+    """What a machine thought of a move that was played in its seat, at a ply, in this position.
+
+    ``url``: where its weights are; ``anything``: it left the move to chance.
+    """
     game = machine.game
     moves = worths(machine, position, scores)
     played = next(one for one in moves if one["chosen"])
     who = f"{seat.name} played {played['name']} for it" if seat.is_human else f"It played {played['name']}"
     shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
-    deep = scores.deep[scores.chosen]
-    assert deep is not None, "what was played was searched to the end"
+    how = "It left this move to chance." if anything else found_words(scores.deep[scores.chosen], machine)
     return {
         **board(machine, game.apply(position, game.parse_move(played["move"]))),
-        "words": f"{who}, out of {len(moves)} moves. {found_words(deep, machine)}",
+        "words": f"{who}, out of {len(moves)} moves. {how}",
         "ply": ply,
         "role": game.look.layout.roles[seat.side],
         "depth": machine.rule.play_depth,
         "n_moves": len(moves),
         "moves": shown,
+        "url": url,
     }
 
 
@@ -109,11 +114,13 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
     }
 
 
-def found_words(score: float, machine: ValueLearner) -> str:
-    """What the search found, in a sentence."""
+def found_words(score: float | None, machine: ValueLearner) -> str:
+    """What the search found, in a sentence; ``None``: that is not known any more."""
     depth = machine.rule.play_depth
+    ahead = "one move" if depth == 1 else f"{depth} moves"
+    if score is None:
+        return f"It looked {ahead} ahead."
     if abs(score) < WIN / 2:
-        ahead = "one move" if depth == 1 else f"{depth} moves"
         return f"Looking {ahead} ahead, it found {signed(worth(score, machine.rule.value_discount))}."
     n_moves = round(WIN - abs(score))
     if score < 0:

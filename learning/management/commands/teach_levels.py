@@ -34,7 +34,8 @@ class Command(BaseCommand):
             )
             engine = engine_of(machine.game)
             assert engine is not None, "its rule fits no other game"
-            assert engine.learnt_folder is not None, "recipes are for those that have one"
-            path = (options["folder"] or engine.learnt_folder) / f"{recipe.name}.json"
+            place = engine.learnt_file(machine.game)
+            assert place is not None, "recipes are for games that levels play by a learnt value"
+            path = (options["folder"] or place.parent) / place.name
             path.write_text(written(data, seed=recipe.seed))
             self.stdout.write(f"{path.name}: {recipe.n_games} games from seed {recipe.seed}")

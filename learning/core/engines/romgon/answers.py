@@ -119,7 +119,7 @@ def answer(
     if not ranked:
         return Answer(None, (), depth)
     chosen = ranked[0]
-    if level.random_tenths and rng.below(10) < level.random_tenths:
+    if level.plays_anything(rng):
         chosen = sorted(ranked)[rng.below(len(ranked))]  # in canonical order: the same draw, the same action
     return Answer(chosen, ranked[:N_CANDIDATES], depth)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from games.rules.player import Random
 from games.rules.romgon.moves import Move
 from games.rules.romgon.pieces import side_of
@@ -11,7 +13,7 @@ from learning.core.engines.romgon import entries
 from learning.core.engines.romgon import levels as at
 from learning.core.engines.romgon.answers import legal, prospects, ranking
 from learning.core.engines.romgon.q_trainer import RomgonTrainer
-from learning.core.engines.romgon.shipped import FOLDER
+from learning.core.engines.romgon.shipped import FOLDER, shipped_name
 from learning.core.engines.romgon.value_minimax import loses_by_history
 
 DEPTH = at.LEVELS["hard"].depth
@@ -28,7 +30,6 @@ class RomgonEngine(Engine[Romgon]):
     levels = at.LEVELS
     modes = at.MODES
     ladder_file = at.FILE
-    learnt_folder = FOLDER
     newcomers = at.NEWCOMERS
     valuer = at.VALUER
     trainer = RomgonTrainer()
@@ -38,6 +39,9 @@ class RomgonEngine(Engine[Romgon]):
 
     def ladder(self, game: Romgon) -> list[Rung]:
         return at.ladder(game)
+
+    def learnt_file(self, game: Romgon) -> Path | None:
+        return None if self.valuer.refusal(game) else FOLDER / f"{shipped_name(game.options)}.json"
 
     def learnt_mark(self, game: Romgon) -> str:
         return "" if self.valuer.refusal(game) else at.learnt_mark(game)

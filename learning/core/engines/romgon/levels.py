@@ -152,7 +152,7 @@ def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Mo
 
 def _drawn(look: Look, level: Level, rng: Random) -> int:
     """The index of what is played: the best, or anything where a level leaves that to chance."""
-    if level.random_tenths and rng.below(10) < level.random_tenths:
+    if level.plays_anything(rng):
         return rng.below(len(look.moves))
     return look.best
 

@@ -1,0 +1,146 @@
+"""Levels that play by a learnt value tell what they saw, and what they know is on a page; other levels tell nothing."""
+
+from typing import Any, cast
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from games import services
+from games.models import Match
+from games.players import GUEST
+from games.rules.base import Side
+from games.rules.registry import game_get
+from games.selectors import room_get, room_state, room_view
+from games.states import PartsThought
+from learning.core.engines.romgon.levels import LEVELS
+from learning.core.engines.romgon.shipped import shipped
+from learning.core.kernels.exact_floats import squash
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.value_rule import ValueRule
+from learning.core.opponents.registry import opponents_offered
+from learning.kinds.weights.levels import learnt
+from learning.kinds.weights.live import match_moves
+from learning.services.machines import machine_create
+from tests.factories import guest
+from tests.pages import page_json
+
+pytestmark = pytest.mark.django_db
+QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1)
+
+
+def met(level: str, game: str = "romgon", seed: int = 1) -> Any:
+    """The state after the first move of somebody who meets a level, and its answer."""
+    room = services.room_create(person=guest(), game=game, opponent=level, side=Side.FIRST).room
+    Match.objects.filter(room=room).update(seed=seed)
+    move = room_view(room)["legal_moves"][0]
+    return services.match_play_move(code=room.code, person=guest(), move=move)
+
+
+def thoughts_of(state: Any) -> list[PartsThought]:
+    return cast("list[PartsThought]", state["learning"]["parts"]["thoughts"])
+
+
+@pytest.mark.parametrize("game", ["romgon", "romgon-flip", "romgon-flip-shuttle"])
+@pytest.mark.parametrize("level", ["veteran", "champion", "legend"])
+def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> None:
+    state = met(level, game)
+    (thought,), rules, depth = thoughts_of(state), game_get(game), LEVELS[level].depth
+    _, (position, move) = match_moves(Match.objects.get())
+    machine = learnt(rules, depth)
+    assert machine is not None
+    look = machine.look(position, whole=True)
+    assert look.moves[look.best] == move
+    assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
+    assert thought["sum"] == look.near[look.best] == sum(group["value"] for group in thought["groups"])
+    assert [group["value"] for group in thought["groups"]] == [
+        part.value for part in machine.parts(rules.apply(position, move))
+    ]
+    (played,) = (one for one in thought["moves"] if one["chosen"])
+    assert played["move"] == rules.format_move(move)
+    ahead = "Looking one move ahead, it found" if depth == 1 else f"It looked {depth} moves ahead."
+    assert thought["words"].startswith(f"It played {played['name']}, out of {len(look.moves)} moves. {ahead}")
+    found = {one["found"] for one in thought["moves"]}
+    assert played["found"] == (squash(look.score) if depth == 1 else None)
+    assert depth == 1 or found == {None}
+    assert thought["url"] == f"/learnt/{game}"
+    assert state["learning"]["machine"] is None
+    assert state["learning"]["parts"]["changes"] == []
+    # Read again it is the same, whoever reads.
+    read = room_state(room_get(state["code"]))
+    assert read.told(GUEST)["learning"] == state["learning"]
+
+
+def test_of_a_move_that_was_left_to_chance_it_says_so() -> None:
+    by_chance = {RandomSource(seed, 1).below(10) < 3: seed for seed in range(1, 30)}
+    assert set(by_chance) == {True, False}
+    for chance, seed in by_chance.items():
+        (thought,) = thoughts_of(met("skilled", seed=seed))
+        assert ("It left this move to chance." in thought["words"]) is chance
+        assert ("Looking one move ahead, it found" in thought["words"]) is not chance
+
+
+def test_it_goes_on_being_told_when_the_match_is_over() -> None:
+    state = met("legend")
+    services.match_resign(code=state["code"], person=guest())
+    over = room_view(room_get(state["code"]))
+    assert thoughts_of(over) == thoughts_of(state)
+    assert over["learning"] is not None
+    assert (over["learning"]["lesson"], over["learning"]["lessons"]) == (None, [])
+
+
+def test_it_costs_no_query() -> None:
+    counts = []
+    for level in ("medium", "legend"):
+        code = met(level)["code"]
+        with CaptureQueriesContext(connection) as queries:
+            room_state(room_get(code))
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(("level", "game"), [("easy", "romgon"), ("novice", "romgon"), ("hard", "romgon-turn")])
+def test_a_level_that_has_learnt_nothing_tells_nothing(level: str, game: str) -> None:
+    assert met(level, game)["learning"] is None
+
+
+def test_two_levels_that_meet_both_tell_and_a_machine_tells_before_any_level() -> None:
+    def stepped(first: str, second: str) -> Any:
+        seated = services.room_create(person=guest(), game="romgon", first=first, second=second)
+        return services.match_step(code=seated.room.code, person=guest(), plies=2)
+
+    both = stepped("veteran", "legend")
+    assert [(one["ply"], one["role"], one["depth"]) for one in thoughts_of(both)] == [(0, "Black", 1), (1, "White", 4)]
+    assert both["learning"]["role"] == "White"
+    machine = machine_create(game="romgon", side=None, name="V", rule=QUICK)
+    against = stepped(str(machine.pk), "champion")
+    assert against["learning"]["machine"]["id"] == machine.pk
+    assert [one["url"] for one in thoughts_of(against)] == [f"{machine.get_absolute_url()}#weights"]
+
+
+class TestPage:
+    @pytest.mark.parametrize(("game", "name"), [("romgon", "plain"), ("romgon-flip", "flips")])
+    def test_shows_the_weights_that_the_levels_play_by(self, client: Client, game: str, name: str) -> None:
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.get(f"/learnt/{game}")
+        assert (answer.status_code, len(queries)) == (200, 0)
+        rules, weights = game_get(game), shipped(name).weights
+        machine = learnt(rules)
+        assert machine is not None
+        sheet = machine.valuer.sheet(rules, machine.rule.features)
+        shown = page_json(answer, "maps")
+        assert [one["weights"] for one in shown] == [weights[list(one.cells)].tolist() for one in sheet.maps]
+        page = answer.content.decode()
+        (top, *_) = (rung.opponent for rung in reversed(opponents_offered(rules)))
+        assert f'name="opponent" value="{top.slug}"' in page
+        other = {"romgon": "romgon-flip", "romgon-flip": "romgon"}[game]
+        assert f'href="/learnt/{other}"' in page
+        assert f'href="/learnt/{game}"' not in page
+
+    @pytest.mark.parametrize("game", ["romgon-turn", "noughts-and-crosses", "nothing", "x%00", "<b>"])
+    def test_where_nothing_was_learnt_there_is_no_page(self, client: Client, game: str) -> None:
+        answer = client.get(f"/learnt/{game}")
+        assert answer.status_code == 404
+        assert "game: " in answer.content.decode()
+        assert "<b>" not in answer.content.decode()
