@@ -129,7 +129,11 @@ function movesTold({ moves, depth, n_moves: n }) {
     "details",
     {},
     html("summary", {}, moves.length < n ? `The best of its ${n} moves` : "Its moves"),
-    table("What it could have played, the best first", ["Move", "The board after it", ...(isFound ? [ahead] : [])], rows),
+    table(
+      "What it could have played, the best first",
+      ["Move", "The board after it", ...(isFound ? [ahead] : [])],
+      rows,
+    ),
   );
 }
 

@@ -97,7 +97,10 @@ def test_urls_decide_where_data_lives_and_only_web_processes_pool() -> None:
     options = {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
     assert database["OPTIONS"] == options
     pooled = setting("DATABASES", **given, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
-    assert pooled["OPTIONS"] == {**options, "pool": {"min_size": 2, "max_size": 6}}
+    pool = pooled["OPTIONS"].pop("pool")
+    assert pooled["OPTIONS"] == options
+    assert (pool["min_size"], pool["max_size"], pool["reconnect_timeout"]) == (2, 6, 5)
+    assert "ConnectionPool.check" in pool["reconnect_failed"]
     assert pooled["CONN_MAX_AGE"] == 0
 
 
