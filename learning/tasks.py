@@ -20,12 +20,15 @@ from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
 from learning.workers.pairings import PAIRINGS
 from learning.workers.runs import RUNS
+from learning.workers.standings import standings_measure
 
 logger = logging.getLogger(__name__)
 
 KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS)
 TURN_S = 1.5
 """A job that has had a worker for this long lets it go."""
+STANDINGS_S = 1.0
+"""For so long the clerk measures machines, which nobody waits for, before it looks what else there is to do."""
 KEEP_COPIES_DAYS = 90
 KEEP_EXPERIMENTS_DAYS = 30
 
@@ -72,6 +75,12 @@ def jobs_reap() -> int:
         if not knock(kind, ids):
             break
     return n_knocked
+
+
+@shared_task
+def standings_keep() -> int:
+    """Find how strong those machines are that have learnt since anybody looked; how many."""
+    return standings_measure(TurnEnd(STANDINGS_S))
 
 
 @shared_task

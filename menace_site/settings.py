@@ -180,6 +180,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    "Find how strong machines have become": {
+        "task": "learning.tasks.standings_keep",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "Clear what everybody has left behind": {
         "task": "learning.tasks.sweep",
         "schedule": 3600.0,

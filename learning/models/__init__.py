@@ -19,6 +19,7 @@ from learning.models.machines import (
 from learning.models.runs import CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
 from learning.models.snapshots import Measurement, Snapshot
+from learning.models.standings import Standing
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
 from learning.models.weights import Weights
 
@@ -47,6 +48,7 @@ __all__ = [
     "SameLength",
     "Schedule",
     "Snapshot",
+    "Standing",
     "Thought",
     "Tournament",
     "TournamentEntry",

@@ -39,6 +39,7 @@ from learning.selectors.runs import runs_teaching
 from learning.storage.bounds import values_left
 from learning.storage.locks import machine_hold, machine_lock
 from learning.storage.names import names_forget
+from learning.storage.standings import standing_open, standing_reset
 
 DELETIONS = 1
 """The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""
@@ -83,6 +84,7 @@ def machine_create(
         game=rules.slug, side=side, name=name, preset=preset, rule_json=rule.to_json(), **details
     )
     kind.lay_out(machine)
+    standing_open(machine)
     return machine
 
 
@@ -144,6 +146,8 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         **details,
     )
     kind_of(machine).copy(machine, copy)
+    if room is None:
+        standing_open(copy)
     return copy
 
 
@@ -313,6 +317,7 @@ def _restored(user: Any, data: Document) -> Machine:
         **details,
     )
     kind.restore(machine, data)
+    standing_open(machine)
     return machine
 
 
@@ -365,6 +370,7 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     kind.reset(machine)
     machine.n_lessons += 1
     machine.save(update_fields=["n_lessons", *new])
+    standing_reset(machine)
     return machine
 
 

@@ -16,6 +16,8 @@ TOTALS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", 
 STORE_LESSONS = f"""
     WITH taught AS (
         UPDATE learning_machine SET {", ".join(f"{name} = %({name})s" for name in TOTALS)} WHERE id = %(id)s
+    ), listed AS (
+        UPDATE learning_standing SET lessons = %(n_lessons)s, games = %(n_games)s WHERE machine_id = %(id)s
     )
     INSERT INTO learning_lesson (machine_id, kind, created_at, number, match_id, run_id, n_wins, n_draws, n_losses)
     SELECT %(id)s, %(kind)s, %(now)s, *

@@ -32,6 +32,7 @@ from learning.selectors.runs import run_curve, run_progress
 from learning.states import BoxNews, box_news
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
+from learning.storage.standings import curve_told, standing_add, strength_found
 from learning.workers import jobs, snapshots
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
@@ -202,7 +203,16 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     else:
         jobs.renew(run, LEASE_S)
     CurvePoint.objects.bulk_create(points)
+    if points:
+        _list(run, machine, points)
     return run
+
+
+def _list(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
+    """Keep points of a run beside its machine, for the list, and how strong that is if the last one says so."""
+    told = curve_told(points, machine.n_games - run.games_done)
+    is_now = _is_sampled(machine) or points[-1].games_done == run.games_done
+    standing_add(machine.pk, told, **strength_found(points[-1].strength, machine.n_lessons) if is_now else {})
 
 
 def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:

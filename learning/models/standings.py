@@ -1,0 +1,53 @@
+"""How machines stand in the list of all of them: what it shows and sorts by and what a machine's row does not say."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from learning.models.machines import Machine
+
+
+class Standing(models.Model):
+    """How a machine stands: its games, how strong it was last found, and how that has come about.
+
+    Every machine that lists may show has one; a copy made for a room has none. A lesson tells it of its number and of
+    the games in the statement that stores it; what that changes about the strength is worked out a little later, by
+    the clerk (``docs/decisions/0095-standings.md``).
+    """
+
+    machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")
+    lessons = models.PositiveBigIntegerField(default=0, help_text="The machine's n_lessons.")
+    games = models.PositiveBigIntegerField(default=0, help_text="The machine's n_games.")
+    measured = models.BigIntegerField(default=-1, help_text="After which lesson its strength was found; -1: never.")
+    win = models.FloatField(null=True, blank=True, help_text="Chance to win against random play.")
+    draw = models.FloatField(null=True, blank=True)
+    loss = models.FloatField(null=True, blank=True)
+    score = models.FloatField(null=True, blank=True, help_text="What its strength is sorted by: win + draw / 2.")
+    curve = ArrayField(
+        models.FloatField(), default=list, blank=True, help_text="Games and score, games and score, in order of games."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="standing_measured_whole",
+                condition=Q(win__isnull=True, draw__isnull=True, loss__isnull=True, score__isnull=True)
+                | Q(win__isnull=False, draw__isnull=False, loss__isnull=False, score__isnull=False),
+            ),
+        ]
+        # What nobody has measured stands at the end, whichever way the list is read: below the weakest.
+        indexes = [
+            models.Index(F("score").desc(nulls_last=True), F("machine").desc(), name="standing_score"),
+            models.Index(F("games").desc(), F("machine").desc(), name="standing_games"),
+            models.Index(fields=["machine"], name="standing_behind", condition=~Q(measured=F("lessons"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.machine} after {self.games:,} games"
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Its curve as (games, score)."""
+        return list(zip(self.curve[::2], self.curve[1::2], strict=True))

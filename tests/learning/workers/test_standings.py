@@ -1,0 +1,129 @@
+"""How machines stand in the list is told by every lesson at once, and their strength is found after it."""
+
+import itertools
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from games.rules.base import Side
+from learning.kinds.machines import strength_at_hand
+from learning.models import Machine, Standing
+from learning.services.machines import machine_clone, machine_reset
+from learning.storage.standings import CURVE_POINTS, standing_add, thinned
+from learning.tasks import standings_keep
+from learning.workers import standings
+from learning.workers.jobs import TurnEnd
+from learning.workers.standings import standings_measure
+from tests.factories import guest, machine, play_out, room, trained, user
+
+pytestmark = pytest.mark.django_db
+
+
+def agrees(learner: Machine) -> None:
+    """The standing says of the machine what is so."""
+    learner.refresh_from_db()
+    standing = Standing.objects.get(pk=learner.pk)
+    found = strength_at_hand(learner)["random"]
+    assert (standing.lessons, standing.games, standing.measured) == (
+        learner.n_lessons,
+        learner.n_games,
+        learner.n_lessons,
+    )
+    assert (standing.win, standing.draw, standing.loss) == (found["win"], found["draw"], found["loss"])
+    assert standing.score == found["win"] + found["draw"] / 2
+    assert standing.points[-1] == (learner.n_games, standing.score)
+
+
+class TestAStanding:
+    def test_of_a_new_machine_is_found_by_the_clerk_and_once(self) -> None:
+        learner = machine()
+        assert Standing.objects.get().measured == -1
+        assert standings_keep() == 1
+        agrees(learner)
+        assert standings_keep() == 0
+
+    def test_follows_a_match_in_the_statements_that_were_there(self) -> None:
+        learner = machine(slug="m")
+        standings_keep()
+        seated = room("machine", machine="m")
+        with CaptureQueriesContext(
+            connection,
+        ) as statements:
+            play_out(seated.room.code, guest())
+        assert [one["sql"] for one in statements if "standing" in one["sql"] and "lesson" not in one["sql"]] == []
+        standing = Standing.objects.get()
+        learner.refresh_from_db()
+        assert (standing.lessons, standing.games) == (learner.n_lessons, 1)
+        assert standings_keep() == 1
+        agrees(learner)
+        assert len(Standing.objects.get().points) == 2
+
+    def test_of_a_training_is_right_with_its_last_chunk(self) -> None:
+        learner = trained(machine(), 300)
+        agrees(learner)
+        curve = learner.runs.get().curve.order_by("games_done")
+        told = {point.games_done: point.strength["random"] for point in curve}
+        points = Standing.objects.get().points
+        assert len(points) == CURVE_POINTS < len(told)
+        assert all(score == told[games]["win"] + told[games]["draw"] / 2 for games, score in points)
+        assert (points[0][0], points[-1][0]) == (0, 300)
+        # Another training goes on where this one ended.
+        agrees(trained(learner, 200, seed=2))
+        assert Standing.objects.get().points[-1][0] == 500
+
+    def test_of_a_machine_trained_before_there_were_any_has_its_curve(self) -> None:
+        trained(trained(machine(), 100), 100, seed=2)
+        before = Standing.objects.get().points
+        Standing.objects.update(measured=-1, win=None, draw=None, loss=None, score=None, curve=[])
+        standings_keep()
+        agrees(Machine.objects.get())
+        assert Standing.objects.get().points[-1] == before[-1]
+        assert len(Standing.objects.get().points) == CURVE_POINTS
+
+    def test_is_forgotten_with_what_was_learnt(self) -> None:
+        learner = trained(machine(owner=user()), 100)
+        machine_reset(user=learner.owner, machine_id=learner.pk)
+        standing = Standing.objects.get()
+        assert (standing.games, standing.score, standing.curve) == (0, None, [])
+        # What was measured before comes too late.
+        standing_add(learner.pk, [(100, 0.5)], measured=1)
+        assert Standing.objects.get().curve == []
+        standings_keep()
+        agrees(learner)
+        assert len(Standing.objects.get().points) == 1
+
+    def test_a_copy_begins_with_its_own_and_one_for_a_room_has_none(self) -> None:
+        learner = trained(machine(slug="m"), 100)
+        copy = machine_clone(machine_id=learner.pk, name="Copy")
+        room("machine", machine="m", fresh=True)
+        assert set(Standing.objects.values_list("pk", flat=True)) == {learner.pk, copy.pk}
+        standings_keep()
+        assert Standing.objects.get(pk=copy.pk).score == Standing.objects.get(pk=learner.pk).score
+
+    def test_one_that_plays_on_keeps_nobody_waiting_and_one_that_is_broken_stops_nobody(self, monkeypatch: Any) -> None:
+        busy, _, quiet = (machine(Side.SECOND, name=name) for name in ("Busy", "Broken", "Quiet"))
+        Standing.objects.filter(pk=busy.pk).update(lessons=9)
+        usual = standings.strength_at_hand
+        asked: list[str] = []
+
+        def strength(one: Machine) -> Any:
+            asked.append(one.name)
+            return usual(one) if one.name != "Broken" else {}["nothing"]
+
+        monkeypatch.setattr(standings, "strength_at_hand", strength)
+        assert standings_measure(TurnEnd(0)) == 1
+        assert standings_measure(TurnEnd(60)) == 2
+        assert asked == ["Broken", "Quiet", "Busy"]
+        assert Standing.objects.get(pk=quiet.pk).score is not None
+        assert standings_keep() == 0
+
+
+def test_a_small_curve_keeps_its_ends_and_the_last_of_what_was_measured_twice() -> None:
+    points = [(games, games / 1e6) for games in range(0, 1_000_001, 1000)]
+    kept = thinned([*points, (0, 0.25)])
+    assert len(kept) == CURVE_POINTS
+    assert (kept[0], kept[-1]) == ((0, 0.25), points[-1])
+    roots = [games**0.5 for games, _ in kept]
+    assert max(after - before for before, after in itertools.pairwise(roots)) < 3 * 1000 / CURVE_POINTS
