@@ -15,7 +15,7 @@ from django.urls import re_path  # noqa: E402
 import games.routing  # noqa: E402
 import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
-from learning.api.ai import is_slow  # noqa: E402
+from learning.api.ai import is_slow, may_be_slow  # noqa: E402
 from learning.api.open_view import busy  # noqa: E402
 from learning.selectors.advice import warm_up  # noqa: E402
 from menace_site.boundary import (  # noqa: E402
@@ -42,6 +42,7 @@ if settings.AI_SHORT_ROAD:
         max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         drain_bytes=settings.REQUEST_BODY_MAX_BYTES,
         is_slow=is_slow,
+        may_be_slow=may_be_slow,
         busy=busy,
         warm_up=warm_up,
         n_threads=settings.AI_THREADS,

@@ -74,8 +74,8 @@ class OpenEndpoints:
 
     A body is kept up to one byte more than ``max_bytes``, by which the view sees that it is too large, and thrown away
     up to ``drain_bytes`` more, so that who sends it gets to read the answer. Bodies that are ``is_slow`` have a thread
-    of their own, so that the others never wait for them; ``warm_up`` is called in it once something is asked. What
-    would have to wait for long is answered with ``busy`` instead.
+    of their own, and so have those that ``may_be_slow``, so that the others never wait for them; ``warm_up`` is called
+    in that of the slow ones once something is asked. What would have to wait for long is answered with ``busy``.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class OpenEndpoints:
         max_bytes: int,
         drain_bytes: int,
         is_slow: Callable[[bytes], bool],
+        may_be_slow: Callable[[bytes], bool],
         busy: Callable[[HttpRequest], HttpResponse],
         warm_up: Callable[[], None],
         n_threads: int,
@@ -94,10 +95,11 @@ class OpenEndpoints:
         self.patterns = patterns
         self.max_bytes = max_bytes
         self.drain_bytes = drain_bytes
-        self.is_slow = is_slow
+        self.is_slow, self.may_be_slow = is_slow, may_be_slow
         self.busy = busy
         self.warm_up: Callable[[], None] | None = warm_up
         self.quick, self.slow = Desk("quick", n_threads, most=200), Desk("slow", 1, most=4)
+        self.between = Desk("between", 1, most=40)
         view: Any = _view
         for middleware in (CommonMiddleware, SecurityMiddleware):
             view = convert_exception_to_response(middleware(convert_exception_to_response(view)))
@@ -114,7 +116,7 @@ class OpenEndpoints:
         body = await self._read(receive)
         if body is None:
             return
-        desk = self.slow if self.is_slow(body) else self.quick
+        desk = self.slow if self.is_slow(body) else self.between if self.may_be_slow(body) else self.quick
         try:
             request = ASGIRequest(scope, BytesIO(body))
         except ValueError:  # a query that is no UTF-8, a content type with a charset that there is none of

@@ -307,8 +307,10 @@ AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
 AI_SHORT_ROAD = env.bool("AI_SHORT_ROAD", default=True)
 # Questions that a web process answers at once, deep searches aside. One is the fastest: they share an interpreter.
 AI_THREADS = env.int("AI_THREADS", default=1)
-# A deep search answers with what it has found by then.
+# A deep search answers with what it has found by then, and a machine that looks far ahead moves and explains itself.
 AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
+# The same of a machine that is asked for advice: questions that are answered at once wait behind it.
+AI_QUICK_TIME_BUDGET_S = env.float("AI_QUICK_TIME_BUDGET_S", default=0.25)
 
 # Files
 

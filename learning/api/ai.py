@@ -66,3 +66,8 @@ def is_slow(body: bytes) -> bool:
     Letters may be spelt as escapes, for which nobody but who wants to jump the queue has a use.
     """
     return any(word in body for word in _SLOW_WORDS)
+
+
+def may_be_slow(body: bytes) -> bool:
+    """Whether a body asks a machine, which may look far ahead: by a glance, as :func:`is_slow`."""
+    return b'"machine"' in body

@@ -97,7 +97,10 @@ _ANSWER = _object(
     paths=_PATHS,
     difficulty={"type": "string", "nullable": True},
     flipModeEnabled=_FLAG,
-    depth={"type": "integer", "description": "In Romgon: how many actions ahead the search has looked."},
+    depth={
+        "type": "integer",
+        "description": "In Romgon: how many actions ahead the search, or the machine, has looked.",
+    },
     box={"type": "object", "nullable": True, "description": "With a machine: the box that it opened, if it has any."},
     machine=_object(
         "The machine that was asked.",

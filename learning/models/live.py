@@ -54,6 +54,7 @@ class Thought(models.Model):
     deep = ArrayField(
         models.FloatField(null=True), help_text="The same at full depth, as far as the search had to know it."
     )
+    depth = models.PositiveSmallIntegerField(help_text="How many moves ahead that is.")
 
     class Meta:
         constraints = [

@@ -297,7 +297,10 @@ class PositionPartsSerializer(serializers.Serializer[Any]):
     role = serializers.CharField(help_text="Who is to move.")
     moved = serializers.CharField(help_text="Who has just moved.")
     over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
-    depth = serializers.IntegerField(help_text="How many moves it looks ahead.")
+    depth = serializers.IntegerField(
+        help_text="So many moves ahead it looked: fewer than it plays at, for want of time."
+    )
+    play_depth = serializers.IntegerField(help_text="So many moves ahead it looks in a match.")
     here = PartsField(allow_null=True, help_text="The board for who has just moved; null before the first move.")
     choice = PartsField(allow_null=True, help_text="The board after its choice, for who is to move.")
     moves = MovePartsSerializer(many=True)

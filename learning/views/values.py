@@ -39,16 +39,15 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
         game, kind = machine.game_rules, kind_of(machine)
         start = game.encode(game.initial_position())
-        at_start = kind.position_view(machine, start)
+        asked, problem = request.GET.get("position", "").strip() or start, ""
+        try:
+            view = kind.position_view(machine, asked)
+        except BoxNotFoundError as error:
+            if request.headers.get("Accept", "").startswith("application/json"):
+                return refused_json(error)
+            problem, view = str(error), kind.position_view(machine, start)
     except PlayError as error:
         return not_found(request, error)
-    asked, problem = request.GET.get("position", "").strip() or start, ""
-    try:
-        view = at_start if asked == start else kind.position_view(machine, asked)
-    except BoxNotFoundError as error:
-        if request.headers.get("Accept", "").startswith("application/json"):
-            return refused_json(error)
-        problem, view = str(error), at_start
     context = {
         "machine": selectors.machine_brief(machine),
         "view": view,

@@ -31,6 +31,7 @@ class Site:
             max_bytes=10,
             drain_bytes=100,
             is_slow=lambda body: b"deep" in body,
+            may_be_slow=lambda body: b"perhaps" in body,
             busy=busy,
             warm_up=lambda: self.warmed.append(threading.current_thread().name),
             n_threads=2,
@@ -69,7 +70,7 @@ def site() -> Iterator[Site]:
     site = Site()
     yield site
     site.go_on.set()
-    for desk in (site.endpoints.quick, site.endpoints.slow):
+    for desk in (site.endpoints.quick, site.endpoints.between, site.endpoints.slow):
         desk.threads.shutdown()
 
 
@@ -104,12 +105,12 @@ async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
     slow = [asyncio.create_task(site.ask(b"deep")) for _ in range(4)]
     await site.busy(site.endpoints.slow, 4)
     assert (await site.ask(b"deep"))[0] == 503
-    quick = asyncio.create_task(site.ask(b"quick"))
-    while len(site.threads) < 2:
+    others = [asyncio.create_task(site.ask(body)) for body in (b"quick", b"perhaps")]
+    while len(site.threads) < 3:
         await asyncio.sleep(0)
-    assert {name.split("_")[0] for name in site.threads} == {"slow", "quick"}
+    assert {name.split("_")[0] for name in site.threads} == {"slow", "quick", "between"}
     site.go_on.set()
-    assert (await quick)[1] == b"quick"
+    assert [(await other)[1] for other in others] == [b"quick", b"perhaps"]
     assert {body for _, body, _ in await asyncio.gather(*slow)} == {b"deep"}
 
 

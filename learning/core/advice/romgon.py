@@ -104,6 +104,7 @@ def machine_answer(question: Question, machine: QLearner) -> dict[str, Any]:
         "candidateMoves": sorted(views, key=lambda view: -view["evaluation"]),
         "difficulty": None,
         "flipModeEnabled": question.options.flip,
+        "depth": 0 if chosen is None else chosen.depth,
         "box": None,
     }
 

@@ -224,6 +224,8 @@ class Look(NamedTuple):
     """The same at full depth; of moves that are not best perhaps an upper bound."""
     best: int
     """The index of the best, the first of equals."""
+    depth: int
+    """How many moves ahead full depth is: fewer than were asked for if the time ran out."""
 
     @property
     def score(self) -> float:
@@ -340,8 +342,19 @@ class Valuer(ABC, Generic[GameT]):
         """How to lay out the weights of a set."""
 
     @abstractmethod
-    def look(self, game: GameT, position: Any, player: Learnt, *, whole: bool = False) -> Look:
+    def look(
+        self,
+        game: GameT,
+        position: Any,
+        player: Learnt,
+        *,
+        whole: bool = False,
+        time_limit_s: float | None = None,
+    ) -> Look:
         """What the value says of every legal move, as far ahead as it looks; exact for all of them if ``whole``.
+
+        With a ``time_limit_s`` it is what was found at the last depth that was finished by then. Two moves ahead are
+        always finished.
 
         At full depth a move costs the player's ``restlessness`` for every time that its player has already made one to
         the same end with the same kind of piece, as far as the position remembers; wins and losses cost nothing.

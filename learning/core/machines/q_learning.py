@@ -172,11 +172,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the machine plays, out of what, and whether it only tried something."""
+    """What the machine plays, out of what, whether it only tried something, and how many moves ahead it looked."""
 
     candidates: tuple[Candidate, ...]
     index: int
     explored: bool
+    depth: int = 1
 
     @property
     def move(self) -> Any:

@@ -54,6 +54,8 @@ class Thought:
     near: tuple[float, ...]
     deep: tuple[float | None, ...]
     """``None``: the search did not have to know it."""
+    depth: int
+    """How many moves ahead it looked: fewer than its rule says if the time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,25 +160,27 @@ class ValueLearner:
         """What it plays by sees of a position after a move, for whoever made it: largest first, exact."""
         return self.valuer.parts(position, self.played, self.rule.features)
 
-    def look(self, position: Any, *, whole: bool = False) -> Look:
+    def look(self, position: Any, *, whole: bool = False, time_limit_s: float | None = None) -> Look:
         """What it thinks of every legal move when it plays."""
-        return self.valuer.look(self.game, position, self.player, whole=whole)
+        return self.valuer.look(self.game, position, self.player, whole=whole, time_limit_s=time_limit_s)
 
     def choose(self, position: Any) -> Any:
         """What it plays: what it thinks best, the first of equals."""
         found = self.look(position)
         return found.moves[found.best]
 
-    def think(self, position: Any, move: Any = None, *, whole: bool = False) -> tuple[Any, Thought]:
+    def think(
+        self, position: Any, move: Any = None, *, whole: bool = False, time_limit_s: float | None = None
+    ) -> tuple[Any, Thought]:
         """What it plays, and what it thinks of it and of the others; with ``move``, that one and what it thinks of it.
 
         All moves are searched to the end if that is done in half a millisecond, if ``whole``, and with a ``move``.
         """
         whole = whole or move is not None or self.rule.play_depth <= WHOLE_DEPTH
-        found = self.look(position, whole=whole)
+        found = self.look(position, whole=whole, time_limit_s=time_limit_s)
         chosen = found.best if move is None else found.moves.index(move)
         deep = (score if whole or index == chosen else None for index, score in enumerate(found.deep))
-        return found.moves[chosen], Thought(chosen, found.near, tuple(deep))
+        return found.moves[chosen], Thought(chosen, found.near, tuple(deep), found.depth)
 
     def try_move(self, position: Any, rng: Random) -> tuple[Turn, Any]:
         """What it plays while it learns. Takes one random word, two unless it plays what the search found best."""

@@ -77,7 +77,7 @@ def _thought(match: Match, move: LevelMove) -> PartsThought | None:
     look = machine.valuer.look(game, position, machine.player._replace(depth=1), whole=True)
     chosen = look.moves.index(game.parse_move(plies_read(match)[move.ply].move))
     deep = look.deep if depth == 1 else (None,) * len(look.moves)
-    scores = Scores(chosen, look.near, deep)
+    scores = Scores(chosen, look.near, deep, depth)
     return told.thought(move.seat, move.ply, machine, position, scores, _url(game), anything=move.anything)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from django.conf import settings
 
 from games.models import Match, Seat
 from games.players import Choice, Insert
@@ -53,17 +54,18 @@ class Remembered:
 def choose(machine: Machine, position: Any) -> Choice:
     """What it plays."""
     learner, n_lessons = weights_played(machine)
-    move, scores = learner.think(position)
+    move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
     return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
 
 
 def follow(machine: Machine, position: Any, move: Any) -> Remembered:
     """What it thinks of a move that a person makes for it."""
     learner, n_lessons = weights_played(machine)
-    return Remembered(learner, n_lessons, position, learner.think(position, move)[1])
+    _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
+    return Remembered(learner, n_lessons, position, scores)
 
 
-_THOUGHT = dict.fromkeys(("machine_id", "seat_id", "ply", "n_lessons", "chosen"), "%s") | dict.fromkeys(
+_THOUGHT = dict.fromkeys(("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth"), "%s") | dict.fromkeys(
     ("near", "deep"), "%s::float8[]"
 )
 
@@ -72,8 +74,9 @@ def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered
     """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
     seat.occupant.thought = memos[-1]
     rows = [
-        [machine.pk, seat.pk, ply, one.n_lessons, one.scores.chosen, list(one.scores.near), list(one.scores.deep)]
+        [machine.pk, seat.pk, ply, one.n_lessons, scores.chosen, scores.depth, list(scores.near), list(scores.deep)]
         for ply, one in memos
+        for scores in (one.scores,)
     ]
     return Insert.of("learning_thought", _THOUGHT, rows)
 
@@ -88,12 +91,13 @@ class Thinker:
         """What it plays, out of every move with its worth, from -1 to 1; ``None`` where there is no move."""
         if not self.machine.game.legal_moves(position):
             return None
-        found, discount = self.machine.look(position, whole=True), self.machine.rule.value_discount
+        found = self.machine.look(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
+        discount = self.machine.rule.value_discount
         candidates = tuple(
             Candidate(move, "", worth(score, discount), 0.0)
             for move, score in zip(found.moves, found.deep, strict=True)
         )
-        return Chosen(candidates, found.best, explored=False)
+        return Chosen(candidates, found.best, explored=False, depth=found.depth)
 
 
 def insight(match: Match, seats: Sequence[Seat]) -> Insight | None:
@@ -148,7 +152,7 @@ def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int,
         learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
     except Weights.DoesNotExist:
         return None
-    scores = Scores(row.chosen, tuple(row.near), tuple(row.deep))
+    scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
     return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+
 from games.models import Seat
 from games.rules.errors import InvalidPositionError
 from games.states import MoveWorth, PartsState, PartsThought
@@ -48,13 +50,13 @@ def thought(
     played = next(one for one in moves if one["chosen"])
     who = f"{seat.name} played {played['name']} for it" if seat.is_human else f"It played {played['name']}"
     shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
-    how = "It left this move to chance." if anything else found_words(scores.deep[scores.chosen], machine)
+    how = "It left this move to chance." if anything else found_words(scores, machine)
     return {
         **board(machine, game.apply(position, game.parse_move(played["move"]))),
         "words": f"{who}, out of {len(moves)} moves. {how}",
         "ply": ply,
         "role": game.look.layout.roles[seat.side],
-        "depth": machine.rule.play_depth,
+        "depth": scores.depth,
         "n_moves": len(moves),
         "moves": shown,
         "url": url,
@@ -90,9 +92,10 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
     except InvalidPositionError as error:
         raise BoxNotFoundError(str(error)) from None
     roles, side, outcome = game.look.layout.roles, game.side_to_move(position), game.outcome(position)
-    moves, choice = list[dict[str, Any]](), None
+    moves, choice, depth = list[dict[str, Any]](), None, machine.rule.play_depth
     if outcome is None:
-        best, scores = machine.think(position, whole=True)
+        best, scores = machine.think(position, whole=True, time_limit_s=settings.AI_TIME_BUDGET_S)
+        depth = scores.depth
         choice = board(machine, game.apply(position, best))
         moves = [
             {
@@ -107,21 +110,27 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
         "role": roles[side],
         "moved": roles[side.other],
         "over": None if outcome is None else game.look.reasons[outcome.termination],
-        "depth": machine.rule.play_depth,
+        "depth": depth,
+        "play_depth": machine.rule.play_depth,
         "here": board(machine, position) if game.ply(position) else None,
         "choice": choice,
         "moves": moves,
     }
 
 
-def found_words(score: float | None, machine: ValueLearner) -> str:
-    """What the search found, in a sentence; ``None``: that is not known any more."""
-    depth = machine.rule.play_depth
+def found_words(scores: Thought, machine: ValueLearner) -> str:
+    """What the search found of the move played, in a sentence, and whether it had the time to look on."""
+    score, depth, usual = scores.deep[scores.chosen], scores.depth, machine.rule.play_depth
+    late = f" For {usual} moves there was no time." if depth < usual else ""
+    return f"{_found_words(score, depth, machine.rule.value_discount)}{late}"
+
+
+def _found_words(score: float | None, depth: int, discount: float) -> str:
     ahead = "one move" if depth == 1 else f"{depth} moves"
     if score is None:
         return f"It looked {ahead} ahead."
     if abs(score) < WIN / 2:
-        return f"Looking {ahead} ahead, it found {signed(worth(score, machine.rule.value_discount))}."
+        return f"Looking {ahead} ahead, it found {signed(worth(score, discount))}."
     n_moves = round(WIN - abs(score))
     if score < 0:
         return "It saw nothing but a loss." if n_moves > 1 else "It loses with that."

@@ -15,7 +15,7 @@ from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
 from games.throttles import AddressThrottle
-from learning.api.ai import is_slow
+from learning.api.ai import is_slow, may_be_slow
 from menace_site.asgi import application
 
 MOVE, EVALUATE, HEALTH = "/api/ai/move", "/api/ai/evaluate", "/api/ai/health"
@@ -176,6 +176,11 @@ async def test_headers_that_cannot_be_read_are_no_fault_of_ours(charset: str) ->
 )
 def test_a_deep_search_waits_apart_however_it_is_spelt(body: bytes, slow: bool) -> None:
     assert is_slow(body) is slow
+
+
+def test_machines_are_asked_apart() -> None:
+    assert may_be_slow(b'{"game": "romgon", "machine": "menace"}')
+    assert not may_be_slow(b'{"difficulty": "hard"}')
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])

@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from learning.core.kernels.jit import kernel
 from tests.learning.core.test_value_features import mirrored, random_board
 from tests.rules.romgon_data import half_turned
 from tests.rules.walks import met
+from tests.waiting import HANG_S
 
 COMPILED, READABLE = RomgonValuer(), ReadableValuer()
 both_modes = pytest.mark.parametrize("slug", ["romgon", "romgon-flip"])
@@ -160,6 +162,17 @@ def test_a_win_at_hand_is_seen_at_any_depth() -> None:
         looked = COMPILED.look(game, position, Learnt(any_weights(1), depth))
         assert (looked.score, game.format_move(looked.moves[looked.best])) == (WIN - 1, "3-6>3-8")
     assert COMPILED.look(game, Position(position.board, BLACK), Learnt(any_weights(1), 2)).score in (WIN - 1, 2 - WIN)
+
+
+@both_modes
+def test_a_search_that_runs_out_of_time_is_the_last_that_was_finished(slug: str) -> None:
+    game, player = romgon(slug), Learnt(any_weights(2), 4, 0.1)
+    for position in positions(slug, 5):
+        for whole in (False, True):
+            asked = partial(COMPILED.look, game, position, whole=whole)
+            assert asked(player, time_limit_s=0) == asked(player._replace(depth=2))
+            assert asked(player, time_limit_s=HANG_S) == asked(player)
+        assert COMPILED.look(game, position, player._replace(depth=1), time_limit_s=0).depth == 1
 
 
 def test_a_position_after_a_move_has_the_features_of_whoever_made_it() -> None:

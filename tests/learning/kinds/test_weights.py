@@ -53,6 +53,7 @@ from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, user
 from tests.pages import page_json
+from tests.waiting import HANG_S
 
 GAME = game_get("romgon")
 assert isinstance(GAME, Romgon)
@@ -346,6 +347,28 @@ class TestPlayed:
         order = np.argsort(-np.abs(changes), kind="stable")[: len(learnt["weights"])]
         assert [one["after"] - one["before"] for one in learnt["weights"]] == changes[order].tolist()
         assert [one["name"] for one in learnt["weights"]] == [told(int(at)) for at in order]
+
+    def test_what_it_had_no_time_for_is_said(self, client: Client, settings: Any) -> None:
+        settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = 0
+        machine = alone(learner(replace(QUICK, features="full-1", play_depth=4)))
+        seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
+        code = seated.room.code
+        state = services.match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
+        (thought,) = parts_of(state)["thoughts"]
+        assert thought["depth"] == 2
+        assert "Looking 2 moves ahead, it found " in thought["words"]
+        assert thought["words"].endswith(" For 4 moves there was no time.")
+        assert parts_of(room_view(room_get(code))) == parts_of(state)
+        found = api_with(None).get(f"/api/machines/{machine.pk}/values/{quote(state['position'])}").json()
+        assert (found["depth"], found["play_depth"]) == (2, 4)
+        page = client.get(f"{machine.get_absolute_url()}/values").content.decode()
+        assert "looks best to it 2 moves ahead. To look 4 moves ahead, as it does in a match, " in page
+        question = {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": machine.slug}
+        assert api_with(None).post("/api/ai/move", question, format="json").json()["depth"] == 2
+        settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = HANG_S
+        assert api_with(None).post("/api/ai/move", question, format="json").json()["depth"] == 4
+        page = client.get(f"{machine.get_absolute_url()}/values").content.decode()
+        assert "looks best to it 4 moves ahead.</p>" in page
 
     def test_what_it_saw_is_told_in_a_fixed_number_of_queries_and_forgotten_with_it(self) -> None:
         owner = user()

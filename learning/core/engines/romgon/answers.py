@@ -190,7 +190,8 @@ def perft(board: Board, side: Side, options: Options = CORE, *, depth: int) -> i
 @contextmanager
 def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
     """Set ``stop`` when the time is over. A kernel holds no interpreter lock, so another thread can tell it."""
-    if time_limit_s is None:
+    if time_limit_s is None or time_limit_s <= 0:
+        stop[0] = time_limit_s is not None  # no time at all: not even as much as a thread takes to start
         yield
         return
     timer = threading.Timer(time_limit_s, stop.fill, (1,))

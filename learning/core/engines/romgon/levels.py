@@ -7,9 +7,6 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from games.rules.base import Side
 from games.rules.player import Random
 from games.rules.romgon.moves import Move, Options
@@ -18,7 +15,7 @@ from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import Candidate, Level, Look, Rung
 from learning.core.engines.ladder import Measured, ladders_read
 from learning.core.engines.romgon import answers
-from learning.core.engines.romgon.answers import N_CANDIDATES, Answer, stopping
+from learning.core.engines.romgon.answers import N_CANDIDATES, Answer
 from learning.core.engines.romgon.shipped import shipped, shipped_name
 from learning.core.engines.romgon.valuer import RomgonValuer
 
@@ -128,14 +125,14 @@ def answer(
     if not level.learnt:
         return answers.answer(board, side, options, level=level, rng=rng, time_limit_s=time_limit_s)
     game, position = Romgon(options), Position(board, side)
-    look, depth = _looked(game, position, level, whole=True, time_limit_s=time_limit_s)
+    look = _looked(game, position, level, whole=True, time_limit_s=time_limit_s)
     ranked = sorted(range(len(look.moves)), key=lambda index: -look.deep[index])
     candidates = [Candidate(look.moves[index], round(look.deep[index], DIGITS)) for index in ranked]
     if not ranked:
-        return Answer(None, (), depth)
+        return Answer(None, (), look.depth)
     index = _drawn(look, level, rng)
     chosen = Candidate(look.moves[index], round(look.deep[index], DIGITS))
-    return Answer(chosen, tuple(candidates[:N_CANDIDATES]), depth)
+    return Answer(chosen, tuple(candidates[:N_CANDIDATES]), look.depth)
 
 
 def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
@@ -145,7 +142,7 @@ def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Mo
         assert found.chosen is not None, "the game goes on"
         move: Move = found.chosen.move
         return move
-    look, _ = _looked(game, position, level)
+    look = _looked(game, position, level)
     chosen: Move = look.moves[_drawn(look, level, rng)]
     return chosen
 
@@ -159,21 +156,7 @@ def _drawn(look: Look, level: Level, rng: Random) -> int:
 
 def _looked(
     game: Romgon, position: Position, level: Level, *, whole: bool = False, time_limit_s: float | None = None
-) -> tuple[Look, int]:
-    """What the learnt value says, and how many moves ahead: fewer than the level's if the time ran out."""
-    value = shipped(shipped_name(game.options))
-
-    def look(depth: int, stop: NDArray[np.uint8] | None = None) -> Look:
-        return VALUER.look(game, position, value._replace(depth=depth), whole=whole, stop=stop)
-
-    if time_limit_s is None:
-        return look(level.depth), level.depth
-    stop = np.zeros(1, np.uint8)
-    with stopping(stop, time_limit_s):
-        found = look(1), 1
-        for depth in range(2, level.depth + 1):
-            deeper = look(depth, stop)
-            if stop[0]:
-                break
-            found = deeper, depth
-    return found
+) -> Look:
+    """What the learnt value says."""
+    player = shipped(shipped_name(game.options))._replace(depth=level.depth)
+    return VALUER.look(game, position, player, whole=whole, time_limit_s=time_limit_s)

@@ -36,7 +36,16 @@ class ReadableValuer(Valuer[Romgon]):
     def sheet(self, game: Romgon, feature_set: str) -> WeightSheet:
         return sheet(feature_set, flips=game.options.flip)
 
-    def look(self, game: Romgon, position: Position, player: Learnt, *, whole: bool = False) -> Look:
+    def look(
+        self,
+        game: Romgon,
+        position: Position,
+        player: Learnt,
+        *,
+        whole: bool = False,
+        time_limit_s: float | None = None,
+    ) -> Look:
+        """As of any valuer; it takes its time."""
         board, side, options, weights = position.board, position.side, game.options, player.weights
         moves = legal_moves(board, side, options)
         barred = [loses_by_history(game, position, move) for move in moves]
@@ -47,7 +56,7 @@ class ReadableValuer(Valuer[Romgon]):
                 near[index] = deep[index] = 1 - WIN
             elif abs(deep[index]) < WIN / 2:
                 deep[index] -= grained(player.restlessness) * n_visits(position, move)
-        return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__))
+        return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__), player.depth)
 
 
 def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:

@@ -12,7 +12,7 @@ from games.rules.base import Outcome, Side
 from games.rules.romgon.moves import Move, legal_moves
 from games.rules.romgon.rules import Position, Romgon
 from learning.core.engines.base import FastValuer, Learnt, Lessons, Level, Look
-from learning.core.engines.romgon.answers import action_number, board_array, option_flags
+from learning.core.engines.romgon.answers import action_number, board_array, option_flags, stopping
 from learning.core.engines.romgon.features import FEATURE_SETS
 from learning.core.engines.romgon.shipped import shipped, shipped_name
 from learning.core.engines.romgon.value_contests import Contestant, contest
@@ -22,6 +22,9 @@ from learning.core.engines.romgon.value_search import looked
 from learning.core.engines.romgon.valued import seen_features
 from learning.core.kernels.exact_floats import grained
 from learning.core.kernels.random_source import RandomSource
+
+QUICK_DEPTH = 2
+"""So far ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock."""
 
 
 class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
@@ -39,18 +42,30 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         player: Learnt,
         *,
         whole: bool = False,
-        stop: NDArray[np.uint8] | None = None,
+        time_limit_s: float | None = None,
     ) -> Look:
-        """As of any valuer; once another thread has set ``stop``, what is found further on than one move is nothing."""
         moves = legal_moves(position.board, position.side, game.options)
         barred = np.array([loses_by_history(game, position, move) for move in moves], np.bool_)
         cost = np.zeros(len(moves))
         if player.restlessness:
             cost[:] = [grained(player.restlessness) * n_visits(position, move) for move in moves]
         board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
-        stop = np.zeros(1, np.uint8) if stop is None else stop
-        near, deep, best = looked(board, side, flags, player.depth, whole, barred, cost, player.weights, stop)
-        return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best))
+        stop = np.zeros(1, np.uint8)
+
+        def searched(depth: int) -> Look:
+            near, deep, best = looked(board, side, flags, depth, whole, barred, cost, player.weights, stop)
+            return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best), depth)
+
+        if time_limit_s is None or player.depth <= QUICK_DEPTH:
+            return searched(player.depth)
+        found = searched(QUICK_DEPTH)
+        with stopping(stop, time_limit_s):
+            for depth in range(QUICK_DEPTH + 1, player.depth + 1):
+                deeper = searched(depth)
+                if stop[0]:
+                    break
+                found = deeper
+        return found
 
     def train(
         self,
