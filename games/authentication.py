@@ -19,6 +19,7 @@ from rest_framework.request import Request
 
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
+from games.selectors import SeenSession
 from games.services_tokens import token_read
 
 SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
@@ -86,7 +87,7 @@ def user_of_scope(scope: dict[str, Any], needs: str = "read") -> Any:
     return visitor_of_scope(scope, needs)[0]
 
 
-def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, Any]:
+def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession | None]:
     """The account behind a socket now and its session, if it has one, read once. Raises as :func:`user_of_scope`."""
     text = _bearer_of_scope(scope)
     if text is not None:
@@ -95,13 +96,16 @@ def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, Any]:
     if not key:
         return AnonymousUser(), None
     request = HttpRequest()
-    request.session = _SocketSession(key)
+    request.session = session = SocketSession(key)
     user = get_user(request) if SESSION_KEY in request.session else AnonymousUser()
-    return user, request.session
+    return user, session
 
 
-class _SocketSession(SessionStore):
-    """A session as it is now, read for every frame that writes: by one plain statement, its text decoded once."""
+class SocketSession(SessionStore):
+    """A session as it is now: read by one plain statement, its text decoded once."""
+
+    seen: SeenSession | None = None
+    """As it was read, if it was there."""
 
     def load(self) -> dict[str, Any]:
         """What is in it; nothing, if it has ended."""
@@ -110,7 +114,9 @@ class _SocketSession(SessionStore):
             found = cursor.fetchone()
         if found is None:
             self._session_key = None
-        return {} if found is None else dict(_session_decoded(found[0]))
+            return {}
+        self.seen = SeenSession(self.session_key or "", found[0])
+        return dict(_session_decoded(found[0]))
 
 
 @lru_cache(maxsize=4096)

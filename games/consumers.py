@@ -7,6 +7,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from channels.consumer import get_handler_name
@@ -17,7 +18,7 @@ from django.db import close_old_connections
 from games import services
 from games.crowd import CROWD
 from games.events import answering, room_group
-from games.exceptions import PlayError, TooManyGuessesError, UnavailableError
+from games.exceptions import PlayError, SessionChangedError, TooManyGuessesError, UnavailableError
 from games.identity import person_of_scope, request_of_scope
 from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
@@ -299,6 +300,13 @@ class RoomConsumer(FrameConsumer):
             return services.room_enter(code=self.code, person=person)
 
     def _call(self, service: Callable[..., RoomState], **arguments: Any) -> RoomState:
-        """Call a service as whoever this is now: a session may have ended, a token may have been revoked."""
+        """Call a service as whoever this is now: a session may have ended, a token may have been revoked.
+
+        Of a guest the service looks whether the session stands, as it reads the room.
+        """
         with answering(self.channel_name):
-            return service(code=self.code, person=self._person("play"), **arguments)
+            if self.person.seen_in is not None:
+                with contextlib.suppress(SessionChangedError):
+                    return service(code=self.code, person=self.person, **arguments)
+            person = replace(self._person("play"), seen_in=None)  # just read
+            return service(code=self.code, person=person, **arguments)

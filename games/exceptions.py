@@ -23,6 +23,10 @@ class PlayError(Exception):
         return {"detail": str(self), "code": self.code}
 
 
+class SessionChangedError(Exception):
+    """The session by which somebody is known is not as it was read, or has ended: who it is, is to be read anew."""
+
+
 class MalformedError(PlayError):
     message = "This could not be understood."
     code = "malformed"

@@ -69,11 +69,15 @@ def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
 def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
     """The person behind a socket at this moment: session, account and token are read again, as each may have ended.
 
+    Of a guest it is known by which session; whether that still stands can be asked with something else.
+
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
     token = parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0]
-    return person_of(*visitor_of_scope(scope, needs), token)
+    user, session = visitor_of_scope(scope, needs)
+    person = person_of(user, session, token)
+    return person if session is None or person.user_id is not None else replace(person, seen_in=session.seen)
 
 
 def request_of_scope(scope: dict[str, Any]) -> HttpRequest:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -142,6 +142,10 @@ class Match(models.Model):
     """Whether its room is locked for this transaction, or was only read."""
     after: Callable[[], None] | None = None
     """What to do once the match is stored as it stands."""
+    next_ids: Sequence[int] = ()
+    """Ids for the match that is to follow it and for its seats, where they were read."""
+    before: Match | None = None
+    """Which match it follows in its room, where that was read just now with who sat there."""
     played: list[Ply] | None = None
     """Its plies in order, once they are read; kept with this object as well, and those that are about to be stored."""
 

@@ -135,8 +135,8 @@ class SeatPlayer(ABC):
             PlayError: it cannot play this side, or the person may not have it.
         """
 
-    def seated(self, seats: Sequence[Seat]) -> None:
-        """The match in whose seats it sits, one or two, is stored: attach what belongs to them."""
+    def seated(self, seats: Sequence[Seat]) -> Insert | None:
+        """What stores what belongs to seats of a new match in which it sits, one or two, if anything does."""
 
     def opened(self, seat: Seat) -> None:
         """The match in whose seat it sits is stored: refuse it if there is too much of it now.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import lru_cache, reduce
 from operator import or_
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connection, transaction
@@ -16,7 +16,7 @@ from django.db.models import Exists, Model, OuterRef, Prefetch, Q, QuerySet, Sub
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
-from games.exceptions import RoomNotFoundError
+from games.exceptions import RoomNotFoundError, SessionChangedError
 from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
 from games.players import BESIDE, PLAYERS, Offer, Viewer
 from games.rules.base import Game, Side
@@ -88,46 +88,76 @@ def room_get(code: str) -> Room:
     return room
 
 
+class SeenSession(NamedTuple):
+    """A session as it was read: its key, and its signed text."""
+
+    key: str
+    text: str
+
+
 MATCH_CURRENT = """
-    SELECT to_json(room), to_json(latest), room.version = seen.version,
+    SELECT to_json(room), to_json(latest), room.version = seen.version, {session},
         (SELECT json_agg(seat ORDER BY seat.side) FROM games_seat AS seat WHERE seat.match_id = latest.id),
-        (SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id){beside}
+        {more}{beside}
     FROM games_room AS room JOIN games_room AS seen ON seen.id = room.id
         CROSS JOIN LATERAL (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
     WHERE room.code = %s"""
+PLIES = "(SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id)"
+NEXT_IDS = "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
+"""Ids for a new match and its seats, so that everything that refers to them can be stored with them."""
+SESSION_STANDS = "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
 
 
-def match_current(code: str, *, lock: bool = False) -> Match:
+def match_current(
+    code: str, *, lock: bool = False, session: SeenSession | None = None, to_follow: bool = False
+) -> Match:
     """The match that is being played in a room, or was played last, with its room, seats, plies, and who sits there.
 
     One statement: it stands at the beginning of every move. With ``lock`` the room is locked for writing (call inside
     a transaction). Who had to wait for the lock sees the room as it is now, and the rest as it was when they began to
     wait; as every change raises the room's version they see that too, and read once more, with the lock.
 
+    Args:
+        code: the room's.
+        lock: whether it is locked.
+        session: the session that who asks was known by.
+        to_follow: whether a new match is to follow: then its ids are read, and no plies.
+
     Raises:
         RoomNotFoundError: no room has this code.
+        SessionChangedError: the ``session`` that somebody is known by is another by now, or has ended.
     """
-    statement = MATCH_CURRENT.format(beside="".join(f", ({one.query})" for one in BESIDE))
+    stands, values = "true", list[Any]()
+    if session is not None:
+        stands, values = SESSION_STANDS, [*session, timezone.now()]
+    statement = MATCH_CURRENT.format(
+        session=stands, more=NEXT_IDS if to_follow else PLIES, beside="".join(f", ({one.query})" for one in BESIDE)
+    )
     if lock:
         statement += " FOR NO KEY UPDATE OF room"
     if not CODE_FORM.fullmatch(code):
         raise RoomNotFoundError
     with connection.cursor() as cursor:
-        found = cursor.execute(statement, [code]).fetchone()
+        found = cursor.execute(statement, [*values, code]).fetchone()
         if found is not None and not found[2]:
-            found = cursor.execute(statement, [code]).fetchone()
+            found = cursor.execute(statement, [*values, code]).fetchone()
     if found is None:
         raise RoomNotFoundError
-    room, match, _, sitting, played, *beside = found
+    room, match, _, session_stands, sitting, more, *beside = found
+    if not session_stands:
+        raise SessionChangedError
     current = _row(Match, match)
     current.is_held = lock
     current.room = _row(Room, room)
     current.sitting = [_row(Seat, seat) for seat in sitting]
-    current.played = [_row(Ply, ply) for ply in played or ()]
     for seat in current.sitting:
         seat.match = current
-    for ply in current.played:
-        ply.match = current
+    if to_follow:
+        current.next_ids = more
+    else:
+        current.played = [_row(Ply, ply) for ply in more or ()]
+        for ply in current.played:
+            ply.match = current
     for one, value in zip(BESIDE, beside, strict=True):
         one.take(current, value)
     return current
@@ -140,6 +170,13 @@ def _row(model: type[RowT], row: dict[str, Any]) -> RowT:
     """A row that PostgreSQL wrote as JSON."""
     columns = {field.attname: field.to_python(row[str(field.column)]) for field in model._meta.concrete_fields}
     return model.from_db(DEFAULT_DB_ALIAS, list(columns), list(columns.values()))
+
+
+def next_ids() -> Sequence[int]:
+    """Ids for a new match and its two seats."""
+    with connection.cursor() as cursor:
+        (ids,) = cursor.execute(f"SELECT {NEXT_IDS}").fetchone()
+    return cast("list[int]", ids)
 
 
 def match_latest(room: Room) -> Match:

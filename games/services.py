@@ -17,7 +17,7 @@ import hashlib
 import itertools
 import secrets
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -39,9 +39,11 @@ from games.rules.registry import game_get
 from games.selectors import (
     EMPTY_BOX,
     RESIGNATION,
+    SeenSession,
     State,
     match_current,
     match_latest,
+    next_ids,
     plies_read,
     room_state,
     rooms_open_count,
@@ -76,6 +78,9 @@ class Person:
     address: str = ""
     """Where they ask from, as ``games.identity.address_of`` hashes it; empty where nobody needs to know."""
     is_staff: bool = False
+    seen_in: SeenSession | None = field(default=None, compare=False)
+    """The session that a guest at a socket was read in some time ago: services that write look whether it still stands,
+    in the statement that reads the room, and raise ``SessionChangedError`` where it does not."""
 
     @property
     def viewer(self) -> Viewer:
@@ -267,7 +272,7 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
     _quota_require(_bounds(person, person.address), n_more=1)
     room.save()
-    _opened(person, _match_start(room, number=1, human_seats=human_seats or {}))
+    _opened(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=next_ids()))
     return room
 
 
@@ -346,7 +351,7 @@ def room_join(*, code: str, person: Person) -> Seated:
     Raises:
         RoomNotFoundError, RoomFullError.
     """
-    match, seats = _locked(code)
+    match, seats = _locked(code, person)
     for seat in seats:
         if person.holds(seat):
             return Seated(match.room, Side(seat.side), "")
@@ -378,7 +383,7 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
 
 
 def _move_played(code: str, person: Person, move: str, ply: int | None, lock: bool) -> Match:
-    match = match_current(code, lock=lock)
+    match = match_current(code, lock=lock, session=person.seen_in)
     seats = seats_read(match)
     seat = _seat_held(seats, person, match)
     _require_playing(match)
@@ -411,7 +416,7 @@ def match_resign(*, code: str, person: Person) -> RoomState:
 
 
 def _resigned(code: str, person: Person, lock: bool) -> Match:
-    match = match_current(code, lock=lock)
+    match = match_current(code, lock=lock, session=person.seen_in)
     seat = _seat_held(seats_read(match), person, match)
     _require_playing(match)
     _finish(match, Outcome(Side(seat.side).other, RESIGNATION))
@@ -432,7 +437,7 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
     Raises:
         RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
     """
-    match, seats = _locked(code)
+    match, seats = _locked(code, person)
     room = match.room
     if not room.is_exhibition:
         raise exceptions.NotAnExhibitionError
@@ -534,8 +539,8 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     Raises:
         RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError.
     """
-    match, seats = _locked(code)
-    room = match.room
+    match = match_current(code, lock=True, session=person.seen_in, to_follow=True)
+    room, seats = match.room, seats_read(match)
     if not room.is_exhibition:
         _seat_held(seats, person, match)
     elif not person.hosts(room):
@@ -545,7 +550,8 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     if swap and not swap_allowed(seats):
         raise exceptions.CannotSwapError
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
-    return _opened(person, _match_start(room, number=match.number + 1, human_seats=humans)).told(person.viewer)
+    follows = _match_start(room, number=match.number + 1, human_seats=humans, ids=match.next_ids, before=match)
+    return _opened(person, follows).told(person.viewer)
 
 
 def room_enter(*, code: str, person: Person) -> Entered:
@@ -601,9 +607,13 @@ def _code_free() -> str:
     return code
 
 
-def _locked(code: str) -> tuple[Match, list[Seat]]:
-    """The latest match of a room that is locked now, and its seats in order of side. Call inside a transaction."""
-    match = match_current(code, lock=True)
+def _locked(code: str, person: Person | None = None) -> tuple[Match, list[Seat]]:
+    """The latest match of a room that is locked now, and its seats in order of side. Call inside a transaction.
+
+    Raises:
+        RoomNotFoundError, SessionChangedError: as :func:`match_current` does of the session of who asks.
+    """
+    match = match_current(code, lock=True, session=None if person is None else person.seen_in)
     return match, seats_read(match)
 
 
@@ -649,27 +659,27 @@ def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
     return asked
 
 
-OPEN_MATCH = """
-    WITH opened AS (
-        INSERT INTO games_match (room_id, number, status, position, n_plies, seed, termination, created_at)
-        VALUES (%s, %s, %s, %s, 0, %s, '', %s) RETURNING id
-    )
-    INSERT INTO games_seat (match_id, side, player, takes_over, name, user_id, guest, token_sha256)
-    SELECT opened.id, seat.* FROM opened,
-        unnest(%s::smallint[], %s::text[], %s::text[], %s::text[], %s::int[], %s::uuid[], %s::text[]) AS seat
-    RETURNING match_id, side, id"""
-SEAT_FIELDS = ("side", "player", "takes_over", "name", "user_id", "guest", "token_sha256")
+def _match_start(
+    room: Room, *, number: int, human_seats: dict[Side, Seat], ids: Sequence[int], before: Match | None = None
+) -> Match:
+    """A new match, with seats in which automated players sit; they move if it is their turn and not an exhibition.
 
+    What the first of them needs for its move may refer to the match, so that is stored then; else whoever calls does.
 
-def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> Match:
-    """Store a new match with its seats; automated players sit, and move if it is their turn and not an exhibition."""
+    Args:
+        room: where, locked for this transaction or new.
+        number: of the match.
+        human_seats: where people sit.
+        ids: of the match and its seats.
+        before: the match that it follows.
+    """
     asked = _asked(room, human_seats)
     start = room.game_rules.initial_position()
     waiting = room.opponent == HUMAN and len(human_seats) < 2
     status = MatchStatus.WAITING if waiting else MatchStatus.PLAYING
-    match = Match(room=room, number=number, status=status, position=room.game_rules.encode(start))
-    seats = [Seat(match=match, side=side) for side in Side]
-    match.sitting, match.played, match.is_held = seats, [], True
+    match = Match(pk=ids[0], room=room, number=number, status=status, position=room.game_rules.encode(start))
+    seats = [Seat(pk=pk, match=match, side=side) for pk, side in zip(ids[1:], Side, strict=True)]
+    match.sitting, match.played, match.is_held, match.before = seats, [], True, before
     for side, holder in human_seats.items():
         _seat_person(seats[side], holder)
     sitting = [(seat, *asked[Side(seat.side)]) for seat in seats if seat.side in asked]
@@ -682,21 +692,10 @@ def _match_start(room: Room, *, number: int, human_seats: dict[Side, Seat]) -> M
         sitting.sort(key=lambda one: one[1].precedence(one[0], one[2]))
     for seat, player, machine in sitting:
         player.sit(seat, machine)
-    _match_insert(match, seats)
-    for slug in sorted({seat.automaton for seat in seats} - {""}):
-        PLAYERS[slug].seated([seat for seat in seats if seat.automaton == slug])
-    if not waiting and not room.is_exhibition:
+    if not (waiting or room.is_exhibition or seats[room.game_rules.side_to_move(start)].is_human):
+        _match_store(match)
         _go_on(match, seats, start)
     return match
-
-
-def _match_insert(match: Match, seats: list[Seat]) -> None:
-    """Store a match that has not begun with its seats."""
-    values: list[Any] = [match.room_id, match.number, match.status, match.position, match.seed, match.created_at]
-    values += [[getattr(seat, name) for seat in seats] for name in SEAT_FIELDS]
-    with connection.cursor() as cursor:
-        for match.pk, side, pk in cursor.execute(OPEN_MATCH, values).fetchall():
-            seats[side].pk, seats[side].match = pk, match  # its id as well
 
 
 def _go_on(
@@ -772,6 +771,9 @@ STORE_MATCH = """
 whose length tells so much of the cost that PostgreSQL would plan it each time."""
 PLY = dict.fromkeys(("match_id", "number", "side", "move", "position", "played_at"), "%s")
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
+NEW_MATCH = dict.fromkeys((*MATCH, "room_id", "number", "seed", "created_at"), "%s")
+SEAT = ("id", "match_id", "side", "player", "takes_over", "name", "user_id", "guest", "token_sha256")
+NEW_SEAT = dict.fromkeys(SEAT, "%s")
 
 
 def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
@@ -788,7 +790,24 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
         PLAYERS[slug].finish([match for match in over if match.is_over])
 
 
-def _match_store(match: Match, locks: Sequence[str]) -> None:
+def _match_parts(match: Match) -> list[Insert]:
+    """What stores a match as it stands, with its seats if it is new."""
+    values = [getattr(match, name) for name in MATCH]
+    if not match._state.adding:
+        return [Insert(CURRENT, values)]
+    seats = seats_read(match)
+    parts = [
+        Insert.of("games_match", NEW_MATCH, [[getattr(match, name) for name in NEW_MATCH]]),
+        Insert.of("games_seat", NEW_SEAT, [[getattr(seat, name) for name in NEW_SEAT] for seat in seats]),
+    ]
+    for slug in sorted({seat.automaton for seat in seats} - {""}):
+        part = PLAYERS[slug].seated([seat for seat in seats if seat.automaton == slug])
+        parts += [] if part is None else [part]
+    match._state.adding = False
+    return parts
+
+
+def _match_store(match: Match, locks: Sequence[str] = ()) -> None:
     """Store a match, its new plies, what players remember of them, and the room's next version: one statement.
 
     Raises:
@@ -796,7 +815,7 @@ def _match_store(match: Match, locks: Sequence[str]) -> None:
     """
     room = match.room
     room.changed_at = this_minute()
-    parts = [Insert(CURRENT, [getattr(match, name) for name in MATCH])]
+    parts = _match_parts(match)
     if new := [ply for ply in plies_read(match) if ply.pk is None]:
         parts.append(Insert.of("games_ply", PLY, [[getattr(ply, name) for name in PLY] for ply in new]))
     for seat in seats_read(match):

@@ -43,7 +43,9 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
     return machine
 
 
-def machine_for(user: Any, ref: str | int, *, to: To = "see", hold: bool = False) -> Machine:
+def machine_for(
+    user: Any, ref: str | int, *, to: To = "see", hold: bool = False, known: Machine | None = None
+) -> Machine:
     """The machine with this id or slug, if the user may do this with it.
 
     Args:
@@ -51,6 +53,7 @@ def machine_for(user: Any, ref: str | int, *, to: To = "see", hold: bool = False
         ref: the machine's id or slug.
         to: what the user is about to do.
         hold: as for :func:`machine_find`.
+        known: the machine, where it has just been read; then it is not held.
 
     Raises:
         MachineNotFoundError: there is none, or none that this user may see.
@@ -58,7 +61,7 @@ def machine_for(user: Any, ref: str | int, *, to: To = "see", hold: bool = False
     """
     # Before anything is found: an answer for which a session was read says so in its head (Vary).
     viewer = Viewer.of(user)
-    machine = machine_find(str(ref), hold=hold)
+    machine = known or machine_find(str(ref), hold=hold)
     if not may_see(viewer, machine.audience):
         raise MachineNotFoundError(f"There is no machine {str(ref)!r}.")
     machine_require(user, machine, to=to)

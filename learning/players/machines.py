@@ -14,7 +14,7 @@ from games.players import BESIDE, MACHINE, Beside, Choice, Insert, Memo, Offer, 
 from games.rules.base import Game, Side
 from games.selectors import plies_read, seats_read
 from games.states import Insight, MachineBrief, RatingShape, SeatMachine
-from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, unseen
+from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, row_id, unseen
 from learning.core.engines.registry import engine_of
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import house_machine
@@ -42,6 +42,16 @@ def _guest(seat: Seat) -> UUID | None:
     """The guest who asks for the player in this seat, where no account does: who sits in the match, else the host."""
     person = next((one for one in seats_read(seat.match) if one.guest is not None), None)
     return seat.match.room.host_guest if person is None else person.guest
+
+
+def _sat_before(seat: Seat, ref: str) -> Machine | None:
+    """The machine of this id or slug, if it sat in the match before and was read with it; not where it is copied."""
+    match = seat.match
+    if match.before is None or match.room.fresh:
+        return None
+    sat = [machine_in(one) for one in seats_read(match.before) if one.automaton]
+    by_id = row_id(ref) is not None
+    return next((one for one in sat if one is not None and ref == (str(one.pk) if by_id else one.slug)), None)
 
 
 class OpponentPlayer(SeatPlayer):
@@ -139,7 +149,7 @@ class MachinePlayer(SeatPlayer):
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
         to: To = "train" if seat.is_human and not room.fresh else "play"
-        machine = machine_for(_account(seat), ref, to=to, hold=hold)
+        machine = machine_for(_account(seat), ref, to=to, hold=hold, known=_sat_before(seat, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
@@ -155,8 +165,8 @@ class MachinePlayer(SeatPlayer):
         wanted = self.wanted(seat, machine, hold=True)
         lessons.seat_take(seat=seat, machine=wanted, owner=_account(seat), guest=_guest(seat))
 
-    def seated(self, seats: Sequence[Seat]) -> None:
-        lessons.seats_store(seats)
+    def seated(self, seats: Sequence[Seat]) -> Insert:
+        return lessons.seats_insert(seats)
 
     def opened(self, seat: Seat) -> None:
         copy = machine_in(seat)
@@ -252,7 +262,10 @@ class HousePlayer(MachinePlayer):
         return None
 
     def wanted(self, seat: Seat, ref: str, *, hold: bool = False) -> Machine:
-        machine = machine_of_house(seat.match.room.game, Side(seat.side), hold=hold)
+        game, side = seat.match.room.game, Side(seat.side)
+        house = house_machine(game, side)
+        machine = None if house is None else _sat_before(seat, house.slug)
+        machine = machine or machine_of_house(game, side, hold=hold)
         if machine is None:
             raise MachineNotFoundError("No machine of the house plays this side yet. Run: manage.py pretrain")
         machine_require(_account(seat), machine, to="train" if seat.is_human and not seat.match.room.fresh else "play")

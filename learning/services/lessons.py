@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from games.models import Match, Seat
 from games.players import Choice, Insert, Memo
@@ -36,7 +36,7 @@ def ply_random(match: Match, ply: int) -> RandomSource:
 def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -> None:
     """Seat a machine that is held, or the room's copy of it, made for this account or guest if it is not there yet.
 
-    The seat is about to be stored, and :func:`seats_store` follows. Where a person has taken it over they keep it.
+    The seat is about to be stored, and :func:`seats_insert` follows. Where a person has taken it over they keep it.
 
     Raises:
         ValueQuotaError.
@@ -53,14 +53,10 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -
     seat.occupant = Occupant(machine, [])
 
 
-def seats_store(seats: Sequence[Seat]) -> None:
-    """Store which machines have taken these seats, once the seats are stored."""
-    pairs = [[seat.pk for seat in seats], [seat.occupant.machine.pk for seat in seats]]
-    statement = (
-        "INSERT INTO learning_machineseat (seat_id, machine_id) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, pairs)
+def seats_insert(seats: Sequence[Seat]) -> Insert:
+    """What stores which machines have taken these seats."""
+    pairs = [[seat.pk, seat.occupant.machine.pk] for seat in seats]
+    return Insert.of("learning_machineseat", {"seat_id": "%s", "machine_id": "%s"}, pairs)
 
 
 def machine_choose(*, seat: Seat, position: Any) -> Choice:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 from django.contrib.auth import get_user_model
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from games.authentication import visitor_of_scope
 from games.identity import person_of_scope
-from tests.factories import NC, person, room, user
+from tests.factories import NC, guest, person, room, user
 from tests.sockets import RunSocket, logged_in
 
 in_db = database_sync_to_async
@@ -46,6 +47,12 @@ def is_shut_out(key: str) -> None:
     get_user_model().objects.update(is_active=False)
 
 
+def is_another_guests(key: str) -> None:
+    session = SessionStore(key)
+    session["guest"] = str(guest(2).guest)
+    session.save()
+
+
 def seated_guest() -> tuple[str, str]:
     browser = Client()
     asked = {"game": NC, "opponent": "perfect", "side": "X"}
@@ -61,7 +68,7 @@ def seated_account() -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("sits", "happens"),
     [
-        *((seated_guest, happens) for happens in (ends, expires, is_tampered_with)),
+        *((seated_guest, happens) for happens in (ends, expires, is_tampered_with, is_another_guests)),
         *((seated_account, happens) for happens in (ends, expires, has_a_new_password, is_shut_out)),
     ],
 )

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from games import services
+from games.exceptions import SessionChangedError
 from games.identity import person_of_scope
 from games.rules.base import Side
 from tests import factories
@@ -19,8 +20,8 @@ pytestmark = pytest.mark.django_db
 # Never more again. Live play may need 6 for a move that a machine answers, and 4 more where it ends a match.
 OF_A_MOVE = 3
 MORE_AT_THE_END = 4
-OF_A_NEW_MATCH = 6
-OF_A_NEW_ROOM = 8
+OF_A_NEW_MATCH = 3
+OF_A_NEW_ROOM = 7
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
@@ -55,6 +56,23 @@ def test_a_guest_at_a_socket_is_known_by_one_more() -> None:
     found = asked(lambda: person_of_scope(scope, "play"))
     assert person_of_scope(scope, "play") == guest()
     assert len(found) == 1, "\n".join(found)
+
+
+def test_whether_the_session_stands_is_asked_with_the_room() -> None:
+    session = SessionStore()
+    session["guest"] = str(guest().guest)
+    session.save()
+    scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
+    who, seated = person_of_scope(scope, "play"), room("random")
+    play(seated, who, "5")
+    found = sent(lambda: play(seated, who, services.room_look(code=seated.room.code)["legal_moves"][0]))
+    assert sum("django_session" in sql for sql in found) == 1
+    assert len([sql for sql in found if not sql.startswith("SET")]) <= OF_A_MOVE, "\n".join(found)
+    session["more"] = "of it"
+    session.save()
+    for call in (services.match_resign, services.room_reset, services.match_step):
+        with pytest.raises(SessionChangedError):
+            call(code=seated.room.code, person=who)
 
 
 def test_the_move_that_ends_a_match_takes_few_more() -> None:
