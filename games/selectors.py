@@ -19,7 +19,7 @@ from django.utils import timezone
 from games.exceptions import RoomNotFoundError, SessionChangedError
 from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
 from games.players import BESIDE, PLAYERS, Offer, Viewer
-from games.rules.base import Game, Side
+from games.rules.base import Game, Layout, Side
 from games.rules.registry import family_games
 from games.states import (
     Action,
@@ -27,6 +27,7 @@ from games.states import (
     Ending,
     GameShape,
     Insight,
+    LayoutShape,
     MatchBoards,
     MoveState,
     OpponentShape,
@@ -455,28 +456,7 @@ def game_view(game: Game[Any, Any]) -> GameShape:
             "moves": [game.format_move(move) for move in game.legal_moves(game.initial_position())],
             "position": game.look.notation,
         },
-        "layout": {
-            "columns": layout.columns,
-            "rows": layout.rows,
-            "shape": layout.shape,
-            "roles": list(layout.roles),
-            "role_names": list(layout.role_names),
-            "cells": [
-                {
-                    "id": cell.id,
-                    "name": cell.name,
-                    "mark": cell.mark,
-                    "x": cell.x,
-                    "y": cell.y,
-                    "zone": cell.zone,
-                    "goal": cell.goal,
-                }
-                for cell in layout.cells
-            ],
-            "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
-            "cell_words": layout.cell_words,
-            "badges": list(layout.badges or layout.roles),
-        },
+        "layout": _layout_view(layout),
         "guide": [{"title": title, "words": words} for title, words in game.look.guide.items()],
         "boxes": game.takes_boxes,
         "has_engine": any(player.advises(game) for player in PLAYERS.values()),
@@ -489,6 +469,36 @@ def game_view(game: Game[Any, Any]) -> GameShape:
         ],
         "opponents": opponent_list(game),
     }
+
+
+def _layout_view(layout: Layout) -> LayoutShape:
+    return {
+        "columns": layout.columns,
+        "rows": layout.rows,
+        "shape": layout.shape,
+        "roles": list(layout.roles),
+        "role_names": list(layout.role_names),
+        "cells": [
+            {
+                "id": cell.id,
+                "name": cell.name,
+                "mark": cell.mark,
+                "x": cell.x,
+                "y": cell.y,
+                "zone": cell.zone,
+                "goal": cell.goal,
+            }
+            for cell in layout.cells
+        ],
+        "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
+        "cell_words": layout.cell_words,
+        "badges": list(layout.badges or layout.roles),
+    }
+
+
+def game_picture(game: Game[Any, Any]) -> dict[str, Any]:
+    """What ``static/js/boards.js`` draws a picture of the game from: its board, and what stands there in its scene."""
+    return {"layout": _layout_view(game.look.layout), "pieces": game.pieces(game.look.scene())}
 
 
 def opponent_list(game: Game[Any, Any]) -> list[OpponentShape]:

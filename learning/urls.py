@@ -17,6 +17,7 @@ from learning.views import (
     boxes,
     exchange,
     experiments,
+    lab,
     lobby,
     machines,
     play,
@@ -43,6 +44,7 @@ urlpatterns = [
     path("machines/<int:machine_id>", machines.machine_page, name="machine"),
     path("machines/<int:machine_id>/boxes/<str:position>", boxes.box_page, name="box"),
     # The lab
+    path("lab", lab.lab, name="lab"),
     path("machines", runs.machine_list, name="machines"),
     path("machines/new", machines.machine_new, name="machine_new"),
     path("machines/compare", runs.compare, name="compare"),

@@ -166,6 +166,10 @@ class Look(Generic[PositionT, MoveT]):
         self.reasons = reasons
         self.guide = guide
 
+    def scene(self) -> PositionT:
+        """A position that shows what the game is like, for a picture of it: by default the start."""
+        return self.game.initial_position()
+
     def path_ids(self, move: MoveT) -> list[str]:
         """The cells that a person touches to play the move by their ids, as they go over the wire."""
         return [self.layout.cells[cell].id for cell in self.game.path(move)]

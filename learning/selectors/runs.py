@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from games.players import GUEST, Viewer
 from games.selectors import HIDDEN
-from learning.access import may_see
+from learning.access import machines_visible, may_see
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.sampled import wilson
-from learning.models import CurvePoint, Machine, RunStage, TrainingRun
+from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState
 
 STAGES = "stages__opponent_machine"
@@ -120,6 +120,22 @@ def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, Any]:
         "when": run.created_at,
         "is_over": run.finished_at is not None,
         "opponents": [stage_sentence(stage, viewer) for stage in run.stages.all()],
+    }
+
+
+def run_list_going_on(user: Any, limit: int = 5) -> list[TrainingRun]:
+    """The training runs that go on, of machines that a list may show to this user, the last begun first."""
+    runs = TrainingRun.objects.filter(status=JobStatus.RUNNING, machine__in=machines_visible(user))
+    return list(runs.select_related("machine").order_by("-pk")[:limit])
+
+
+def run_going_on(run: TrainingRun) -> dict[str, Any]:
+    """A run as a line of what is going on."""
+    return {
+        "url": reverse("run", args=[run.pk]),
+        "machine": run.machine.name,
+        "games": run.n_games,
+        "games_done": run.games_done,
     }
 
 

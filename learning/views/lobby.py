@@ -1,63 +1,41 @@
-"""The front page: games to play, rooms to join, matches to watch."""
+"""The front page: a picture and a button for each game, and what is going on now."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from games.players import Viewer
-from games.rules.base import Game
-from games.rules.registry import GAMES, family_games
-from games.selectors import (
-    game_view,
-    match_list_live,
-    match_list_waiting,
-    opponent_list,
-)
-from learning.kinds.machines import strength_at_hand
-from learning.models import Machine
+from games.rules.registry import GAMES
+from games.selectors import game_picture, match_list_live, match_list_waiting
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_waiting
-from learning.selectors.strength import CURVE_AGAINST
+from learning.selectors.runs import run_going_on, run_list_going_on
 
-LOBBY_MACHINES = 12
+MODULES = tuple(f"js/{name}.js" for name in ("boards", "diagram", "beads", "dom"))
+"""What draws the boards: named beforehand, so that a browser need not read one to learn of the next."""
 
 
 @require_GET
 def lobby(request: HttpRequest) -> HttpResponse:
-    """Start a game in one click, join one, watch one, look at machines."""
-    families = [game for game in GAMES.values() if game.slug == game.family]
+    """Start a game in one click, join one, watch one, watch a machine train."""
     houses, viewer = selectors.houses_seen(request.user), Viewer.of(request.user)
     context = {
         "games": [
-            {**game_view(game), "rivals": selectors.rivals(game, houses), "offers": _offers(game)} for game in families
+            {
+                "slug": game.slug,
+                "name": game.name,
+                "summary": game.summary,
+                "picture": game_picture(game),
+                "rival": selectors.rivals(game, houses)[0],
+            }
+            for game in GAMES.values()
+            if game.slug == game.family
         ],
-        "opponents": opponent_list(families[0]),
+        "modules": MODULES,
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
         "live_rooms": [match_live(match) for match in match_list_live(viewer)],
-        "machines": [_card(machine) for machine in selectors.machine_list_public()[:LOBBY_MACHINES]],
+        "runs": [run_going_on(run) for run in run_list_going_on(request.user)],
     }
     return render(request, "games/lobby.html", context)
-
-
-def _offers(game: Game[Any, Any]) -> list[dict[str, Any]]:
-    """Who is offered with which additions (as lists of their slugs), and whom somebody meets who does not choose."""
-    found: list[dict[str, Any]] = []
-    for variant in family_games(game.family) if game.additions else []:
-        offer = {"opponents": opponent_list(variant), "usual": selectors.rivals(variant, {})[0]["opponent"]}
-        same = next((one for one in found if one["offer"] == offer), None)
-        if same is None:
-            found.append(same := {"offer": offer, "with": []})
-        same["with"].append(" ".join(slug for slug in variant.additions if slug in variant.added))
-    return found
-
-
-def _card(machine: Machine) -> dict[str, Any]:
-    strength = strength_at_hand(machine)
-    return {
-        **selectors.card_facts(machine),
-        "strength": [(CURVE_AGAINST[slug], found) for slug, found in strength.items()],
-    }

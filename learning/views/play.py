@@ -39,6 +39,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     context = {
         "game": {**game_view(game), "rivals": selectors.rivals(game, selectors.houses_seen(request.user))},
+        "copied": next((one["name"] for one in player_list(game) if game.takes_boxes and one["slug"] == "menace"), ""),
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
         "own": list(_options((m for m in machines if is_master(request.user, m)), chosen)),

@@ -15,7 +15,7 @@ from games.services import Person, match_resign
 from learning.models import Box, Machine
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Watch
-from tests.e2e.playing import cell, expect_plies, expect_turn, play_mouse
+from tests.e2e.playing import NOUGHTS, cell, expect_plies, expect_turn, play_mouse, romgon_begin
 from tests.factories import experimented, guest, house, play, play_out, room, trained, user
 
 STAFF = "staff"
@@ -87,7 +87,7 @@ def log_in(page: Page, name: str) -> None:
 
 def play_mid(page: Page, _: World) -> None:
     """A match in the middle, with the box open."""
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)
     play_mouse(page, "5")
@@ -96,13 +96,7 @@ def play_mid(page: Page, _: World) -> None:
 
 def play_romgon(page: Page, _: World) -> None:
     """A match on hexagons with a piece in the hand, flips and turns to choose from, and the engine's view."""
-    page.goto("/")
-    form = page.locator(".play-with")
-    form.locator("select").select_option("medium")
-    for addition in ("flip", "turn"):
-        form.locator(f"input[value={addition}]").check()
-    form.get_by_role("button", name="Play now, you first").click()
-    page.wait_for_url("**/rooms/*")
+    romgon_begin(page, "medium", "flip", "turn")
     cell(page, "1-6").click()
     page.locator("#offers").get_by_role("button", name="Flip").click()
     expect_plies(page, 2)
@@ -127,7 +121,7 @@ def play_past(page: Page, world: World) -> None:
 
 
 def play_waiting(page: Page, _: World) -> None:
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()
     expect(page.locator("#share-words")).to_contain_text("Send this link")
@@ -186,7 +180,7 @@ def play_empty(page: Page, _: World) -> None:
     for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
         box.beads = [0] * len(box.beads)
         box.save()
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-second").click()
     expect_turn(page)
     play_mouse(page)
@@ -369,6 +363,7 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "machine-large": machine_large,
     "run-large": run_large,
     "about": plain("/about"),
+    "lab": plain("/lab"),
     "experiments": plain("/experiments"),
     "experiment": experiment,
     "experiment-waiting": experiment_waiting,

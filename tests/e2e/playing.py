@@ -56,17 +56,21 @@ def play_out_mouse(page: Page) -> None:
         play_mouse(page)
 
 
+NOUGHTS = "/play/noughts-and-crosses"
+"""The page with every way to play it."""
+
+
 def start_first(page: Page) -> Match:
-    """From the first page into a match against the house, beginning; the match."""
-    page.goto("/")
+    """Into a match against the house, beginning; the match."""
+    page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)
     return match_of(page)
 
 
 def start_other(page: Page, opponent: str, side: str = "first", *, fresh: bool = False) -> None:
-    """From the first page into a match of the other kinds, by the names on the form."""
-    page.goto("/")
+    """Into a match of the other kinds, by the names on the form."""
+    page.goto(NOUGHTS)
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()
     page.locator(f'.sides label:has(input[value="{side}"])').click()
     page.get_by_label("take a copy").set_checked(fresh)
@@ -130,13 +134,28 @@ def changes_stored(match: Match) -> list[tuple[str, int, int]]:
 
 
 def start(page: Page, opponent: str, *additions: str) -> Match:
-    """From the first page into a match, beginning with Black; the match."""
-    page.goto("/")
-    form = page.locator(".play-with")
-    form.locator("select").select_option(opponent)
-    for addition in additions:
-        form.locator(f"input[value={addition}]").check()
-    form.get_by_role("button", name="Play now, you first").click()
-    page.wait_for_url("**/rooms/*")
+    """From Romgon's page into a match with these additions, beginning with Black; the match."""
+    romgon_begin(page, opponent, *additions)
     expect_turn(page)
     return match_of(page)
+
+
+def romgon_begin(page: Page, opponent: str, *additions: str) -> None:
+    """From Romgon's page into a match with these additions."""
+    page.goto("/play/romgon")
+    for addition in additions:
+        page.locator(f".with input[value={addition}]").check()
+    if additions:
+        page.get_by_role("button", name="Use these rules").click()
+    page.locator(f'.opponent:has(input[value="{opponent}"])').click()
+    page.locator("#play-other").click()
+    page.wait_for_url("**/rooms/*")
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until this has the focus."""
+    for _ in range(60):
+        if page.locator(f"{selector}:focus").count():
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never came to {selector}")

@@ -174,7 +174,7 @@ def test_a_wrong_password_and_then_too_many(page: Page, watch: Watch) -> None:
     log_in(page)
     expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
     page.get_by_role("link", name="play without an account").click()
-    expect(page.locator("#play-first")).to_be_visible()
+    expect(page.locator(".game .is-main").first).to_be_visible()
 
 
 def test_signing_up_says_what_is_wrong(page: Page) -> None:

@@ -10,6 +10,7 @@ from games.models import Room
 from learning.models import Draw
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import (
+    NOUGHTS,
     cell,
     changes_stored,
     changes_told,
@@ -66,7 +67,7 @@ def test_a_click_in_the_first_moment_of_a_page_is_played(page: Page) -> None:
         "addEventListener('load', () => document.querySelector('[data-cell=\"5\"]')?.dispatchEvent(new Event('click')))"
     )
     page.add_init_script(clicks)
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect(page.locator("#moves > li")).to_have_count(2)
     expect(page.locator("#error")).to_be_hidden()

@@ -25,7 +25,8 @@ def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
     page: Page, visitor: Visitor, start_worker: StartWorker
 ) -> None:
     page.goto("/")
-    page.locator(".foot a", has_text="Experiments").click()
+    page.get_by_role("navigation").get_by_role("link", name="Lab").click()
+    page.get_by_role("link", name="Experiments").click()
     page.get_by_role("link", name="How often must HER lose?").click()
     expect(page.locator("#result")).to_contain_text("Nobody has run it here yet.")
     run_it(page, 7)

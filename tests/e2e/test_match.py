@@ -10,6 +10,7 @@ from games.rules.base import Side
 from games.selectors import room_get, room_view
 from learning.models import Draw, Lesson
 from tests.e2e.playing import (
+    NOUGHTS,
     cell,
     changes_stored,
     changes_told,
@@ -23,6 +24,7 @@ from tests.e2e.playing import (
     play_mouse,
     play_out_mouse,
     start_first,
+    tab_to,
 )
 from tests.factories import house
 
@@ -106,7 +108,7 @@ def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
 
 def test_let_menace_start(page: Page) -> None:
     house()
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-second").click()
     expect_turn(page)
     expect(page.locator("#moves > li")).to_have_count(1)
@@ -195,14 +197,6 @@ def test_what_happened_is_announced_once(page: Page) -> None:
 # The keyboard alone
 
 
-def tab_to(page: Page, selector: str) -> None:
-    for _ in range(60):
-        if page.locator(f"{selector}:focus").count():
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"Tab never came to {selector}")
-
-
 def expect_focus_on_board(page: Page) -> None:
     """A square has the focus, and one can see it."""
     here = page.locator("#board .cell:focus-visible")
@@ -237,7 +231,7 @@ def play_out_keyboard(page: Page) -> None:
 
 def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
     house()
-    page.goto("/")
+    page.goto(NOUGHTS)
     tab_to(page, "#play-first")
     page.keyboard.press("Enter")
     expect_turn(page)

@@ -9,7 +9,7 @@ from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
 from tests.e2e.lab import LAB, lab, sign_in
 from tests.e2e.layout import DRAWN, LARGE, NARROW, WIDE, Text, broken, with_each, write
-from tests.e2e.playing import cell, expect_turn, play_mouse, play_out_mouse, start_first
+from tests.e2e.playing import NOUGHTS, cell, expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house, user
 from tests.waiting import wait_until
 
@@ -324,11 +324,11 @@ def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
 def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> None:
     """Less than 200 kB in all, and no script but its own modules; files here are neither packed nor cached."""
     house()
-    page.goto("/")
+    page.goto(NOUGHTS)
     room = page.locator("#play-first")
     expect(room).to_be_visible()
     page.context.clear_cookies()
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)
     address = page.url

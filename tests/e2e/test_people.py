@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from games.models import Match
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.playing import cell, code_of, expect_turn, match_of, play_mouse, start_other
+from tests.e2e.playing import NOUGHTS, cell, code_of, expect_turn, match_of, play_mouse, start_other
 from tests.factories import house
 
 pytestmark = pytest.mark.e2e
@@ -96,7 +96,7 @@ def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) ->
 
 def test_a_spectator_who_asks_all_the_same_is_told_why_not(page: Page, visitor: Visitor) -> None:
     house()
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)
     third = visitor()

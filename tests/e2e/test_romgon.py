@@ -105,25 +105,23 @@ def test_turning_after_a_move_and_just_moving(page: Page) -> None:
     assert [ply.move for ply in Ply.objects.filter(match=match, side=Side.FIRST)] == ["2-7>1-5@2", "4-7>4-6"]
 
 
-def test_who_plays_without_additions_gives_way_to_who_plays_with_them(page: Page) -> None:
+def test_who_is_offered_depends_on_the_rules(page: Page) -> None:
     page.goto("/")
-    form = page.locator(".play-with")
-    opponent, note = form.get_by_label("Against"), form.get_by_role("status")
-    expect(opponent).to_have_value("novice")
-    expect(form.locator("p").first).to_have_text(re.compile(r"Elo \d+ \(\d+ to \d+\)\.$"))
-    opponent.select_option("menace")
-    form.get_by_label("Flips").check()
-    expect(opponent).to_have_value("starter")
-    expect(note).to_have_text("Q plays by the plain rules only.")
-    expect(opponent.locator("option[value=menace]")).to_have_count(0)
-    form.get_by_label("Flips").uncheck()
-    expect(opponent).to_have_value("menace")
-    expect(note).to_have_text("")
-    opponent.select_option("champion")
-    form.get_by_label("Turning pieces").check()
-    expect(opponent).to_have_value("novice")
-    expect(note).to_have_text("Champion engine is not offered with these rules.")
-    expect(form.locator("p").first).not_to_contain_text("Elo")
+    page.get_by_role("link", name="More ways to play Romgon").click()
+    chosen = page.locator(".opponent:has(input:checked)")
+    expect(chosen).to_contain_text("Novice")
+    expect(chosen).to_have_text(re.compile(r"Elo \d+ \(\d+ to \d+\)\.\s*$"))
+    expect(page.locator(".opponents input[value=menace]")).to_have_count(1)
+    page.get_by_label("Flips").check()
+    page.get_by_role("button", name="Use these rules").click()
+    expect(page.locator(".opponents input:checked")).to_have_value("starter")
+    expect(page.locator(".opponents input[value=menace]")).to_have_count(0)
+    page.get_by_label("Flips").uncheck()
+    page.get_by_label("Turning pieces").check()
+    page.get_by_role("button", name="Use these rules").click()
+    expect(page.locator(".opponents input:checked")).to_have_value("novice")
+    expect(page.locator(".opponents input[value=champion]")).to_have_count(0)
+    expect(chosen).not_to_contain_text("Elo")
 
 
 def test_by_keyboard_alone_with_everything_announced(page: Page) -> None:

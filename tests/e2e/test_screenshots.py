@@ -18,7 +18,7 @@ from games.rules.base import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import STATES, lost, options, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
-from tests.e2e.playing import expect_plies, expect_turn, match_of, play_mouse
+from tests.e2e.playing import NOUGHTS, expect_plies, expect_turn, match_of, play_mouse
 from tests.factories import house, trained, user
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -98,7 +98,7 @@ def test_the_picture_of_the_readme(visitor: Visitor) -> None:
         thread.submit(_young_machine).result()
     PLACE.mkdir(parents=True, exist_ok=True)
     page = visitor(**options(1280, 860))
-    page.goto("/")
+    page.goto(NOUGHTS)
     page.locator("#play-second").click()
     expect_turn(page)
     opening = match_of(page).plies.get().move

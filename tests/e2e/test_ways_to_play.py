@@ -108,7 +108,7 @@ def test_a_person_in_a_machines_seat_teaches_it_while_a_friend_watches(page: Pag
 def test_a_guest_takes_a_copy_of_the_houses_machine_over(page: Page) -> None:
     house()
     page.goto("/")
-    page.get_by_role("link", name="Take a machine’s seat").first.click()
+    page.get_by_role("link", name="More ways to play Noughts and crosses").click()
     page.locator("#take-over select[name=takes_over]").select_option(label="MENACE, plays first")
     page.locator("#take-seat").click()
     expect(card(page, Side.FIRST)).to_contain_text("You, in the seat of MENACE (copy)")

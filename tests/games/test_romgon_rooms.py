@@ -2,6 +2,7 @@
 
 from collections import Counter
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -77,14 +78,15 @@ class TestLevels:
         assert not Room.objects.exists()
 
     def test_the_houses_machine_plays_without_additions_and_says_so(self, client: Client) -> None:
-        game = next(game for game in client.get("/").context["games"] if game["slug"] == "romgon")
-        slugs = [[one["slug"] for one in part["offer"]["opponents"]] for part in game["offers"]]
-        assert [part["with"] for part, offered in zip(game["offers"], slugs, strict=True) if "menace" in offered] == [
-            [""]
-        ]
-        told = [additions for part in game["offers"] for additions in part["with"]]
-        assert sorted(told) == sorted(" ".join(one.added) for one in family_games("romgon"))
-        assert all(part["offer"]["usual"] in offered for part, offered in zip(game["offers"], slugs, strict=True))
+        offering = []
+        for one in family_games("romgon"):
+            query = urlencode([("with", ""), *(("with", slug) for slug in one.added)])
+            game = client.get(f"/play/romgon?{query}", follow=True).context["game"]
+            assert game["slug"] == one.slug
+            slugs = [opponent["slug"] for opponent in game["opponents"]]
+            assert game["rivals"][0]["opponent"] in slugs
+            offering += [one.slug] if "menace" in slugs else []
+        assert offering == ["romgon"]
         form = {"game": "romgon", "opponent": "menace", "side": "0", "additions": ["flip"]}
         told = client.post("/rooms", form, follow=True).content.decode()
         assert "Q does not play Romgon with these rules. Choose another one." in told
@@ -268,7 +270,9 @@ class TestAdvice:
 def test_the_first_page_offers_it_in_one_click(client: Client) -> None:
     page = client.get("/")
     game = next(game for game in page.context["games"] if game["slug"] == "romgon")
-    assert [(one["opponent"], one["side"]) for one in game["rivals"]] == [("novice", "0"), ("novice", "1")]
+    assert (game["rival"]["opponent"], game["rival"]["side"]) == ("novice", "0")
+    rivals = client.get("/play/romgon").context["game"]["rivals"]
+    assert [(one["opponent"], one["side"]) for one in rivals] == [("novice", "0"), ("novice", "1")]
     there = client.post("/rooms", {"game": "romgon", "opponent": "novice", "side": "1"}, follow=True)
     assert there.context["role"] == "White"
     assert Seat.objects.get(side=WHITE).guest is not None

@@ -88,8 +88,10 @@ def pages_from(client: Client, *addresses: str) -> Iterator[tuple[str, str]]:
 @every_toy
 def test_the_lobby_offers_it_and_a_click_begins_a_match(client: Client, game: Game[Any, Any]) -> None:
     for side in Side:
-        family = next(one for one in client.get("/").context["games"] if one["slug"] == game.slug)
-        rival = next(one for one in family["rivals"] if one["side"] == str(side.value))
+        shown = next(one for one in client.get("/").context["games"] if one["slug"] == game.slug)
+        rivals = client.get(f"/play/{game.slug}").context["game"]["rivals"]
+        assert rivals[0] == shown["rival"]
+        rival = next(one for one in rivals if one["side"] == str(side.value))
         body = {"game": game.slug, "opponent": rival["opponent"], "side": rival["side"]}
         page = client.post(reverse("room_create"), body, follow=True)
         assert page.status_code == 200

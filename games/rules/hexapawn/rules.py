@@ -55,7 +55,13 @@ class Move(NamedTuple):
 
 
 class PawnsLook(Look[Position, Move]):
-    """The pawn that has won."""
+    """The pawn that has won, and pawns that meet."""
+
+    def scene(self) -> Position:
+        """A pawn in the middle has gone ahead."""
+        start = self.game.initial_position()
+        moves = self.game.legal_moves(start)
+        return self.game.apply(start, moves[len(moves) // 2])
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
         """The pawn that has crossed; nothing lights up where the other side is stuck."""

@@ -27,6 +27,10 @@ FULL_BOARD = "full_board"
 class SquaresLook(Look[Board, int]):
     """The line that has won, and beads that are called as their squares are."""
 
+    def scene(self) -> Board:
+        """Two of each, and a row that is nearly full."""
+        return self.game.decode("X.O.X.O..")
+
     def winning_cells(self, position: Board) -> tuple[int, ...]:
         return tuple(sorted({square for line in _full_lines(position) for square in line}))
 

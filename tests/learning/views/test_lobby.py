@@ -1,4 +1,4 @@
-"""The front page: what it shows of machines costs nobody who looks a game."""
+"""The front page, and what is at hand of a machine's strength: both cost nobody who looks a game."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from games.rules.base import Side
+from games.rules.registry import GAMES
 from learning.core.training.open_memory import OpenMemory
-from learning.models import Machine
+from learning.kinds.machines import strength_at_hand
+from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors import strength as selectors_strength
 from learning.services.machines import machine_create
-from tests.factories import trained
+from tests.factories import house, machine, trained, user
 
 pytestmark = pytest.mark.django_db
 
@@ -22,12 +25,6 @@ def large() -> Machine:
     return machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl")
 
 
-def card(client: Client, machine: Machine) -> dict[str, Any]:
-    page = client.get("/")
-    assert page.status_code == 200
-    return next(card for card in page.context["machines"] if card["id"] == machine.pk)
-
-
 def test_no_game_is_played_for_who_looks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES", 5)
     machine = trained(large(), games=20)
@@ -35,14 +32,53 @@ def test_no_game_is_played_for_who_looks(client: Client, monkeypatch: pytest.Mon
     assert measured is not None
 
     def played(*args: Any, **options: Any) -> None:
-        raise AssertionError("a game was played for the front page")
+        raise AssertionError("a game was played for who looks")
 
     monkeypatch.setattr(OpenMemory, "sample", played)
-    shown = card(client, machine)
-    assert [found for _, found in shown["strength"]] == [measured.strength[slug] for slug in ("random", "win_block")]
-    assert b"In a sample" in client.get("/").content
+    assert list(strength_at_hand(machine).values()) == [measured.strength[slug] for slug in ("random", "win_block")]
+    assert client.get("/").status_code == 200
 
 
-def test_what_was_never_measured_is_shown_without_strength(client: Client) -> None:
-    assert card(client, large())["strength"] == []
-    assert b"Nobody has tried it out yet." in client.get("/").content
+def test_of_what_was_never_measured_nothing_is_at_hand() -> None:
+    assert strength_at_hand(large()) == {}
+
+
+def test_every_game_is_a_board_with_something_on_it(client: Client) -> None:
+    shown = client.get("/").context["games"]
+    assert [game["slug"] for game in shown] == [slug for slug, game in GAMES.items() if game.family == slug]
+    for game in shown:
+        pieces = game["picture"]["pieces"]
+        assert len(pieces) == len(game["picture"]["layout"]["cells"])
+        assert len({piece for piece in pieces if piece}) > 1, "both sides are on it"
+        rules = GAMES[game["slug"]]
+        assert rules.outcome(rules.look.scene()) is None
+        assert rules.decode(rules.encode(rules.look.scene())) == rules.look.scene()
+
+
+def test_trainings_that_go_on_are_shown_to_who_may_see_the_machine(client: Client) -> None:
+    ada = user("ada")
+    for name, public, status in (
+        ("Public", True, JobStatus.RUNNING),
+        ("Private", False, JobStatus.RUNNING),
+        ("Done", True, JobStatus.CANCELLED),
+    ):
+        one = machine(name=name, slug=name.lower(), owner=ada)
+        Machine.objects.filter(pk=one.pk).update(is_public=public)
+        TrainingRun.objects.create(machine=one, n_games=10, seed=1, status=status, games_done=4, n_draws=4)
+    told = client.get("/")
+    assert [(run["machine"], run["games_done"], run["games"]) for run in told.context["runs"]] == [("Public", 4, 10)]
+    assert b"4 of 10 games" in told.content
+    client.force_login(ada)
+    assert [run["machine"] for run in client.get("/").context["runs"]] == ["Private", "Public"]
+
+
+def test_the_lab_leads_to_all_of_it_with_machines_and_without(client: Client) -> None:
+    for with_machines in (False, True):
+        if with_machines:
+            house()
+        page = client.get("/lab")
+        text = page.content.decode()
+        for name in ("tournaments", "experiments", "compare", "schedules", "machine_import", "advice"):
+            assert f'href="{reverse(name)}' in text, name
+        for link in (page.context["printed"], reverse("compare") + page.context["compared"]):
+            assert client.get(link).status_code == 200

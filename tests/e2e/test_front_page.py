@@ -1,0 +1,71 @@
+"""The front page and the menu in real browsers: on a laptop, on a phone and by keyboard; how much each page sends."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.everywhere import options
+from tests.e2e.playing import expect_turn, tab_to
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+MAIN = ("/", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
+PAGE_MAX_BYTES = 250_000
+SHIFT_MOST = 0.02
+
+NOTE_SHIFTS = """
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) window.shifted += one.value;
+  }).observe({ type: "layout-shift", buffered: true });
+"""
+BOXES = """[...document.querySelectorAll(".game")].map((one) => {
+  const { top, bottom, height } = one.getBoundingClientRect();
+  return { top, bottom, height };
+})"""
+
+
+def drawn(page: Page) -> None:
+    expect(page.locator(".game-board > svg .ruling")).to_have_count(page.locator(".game").count())
+
+
+def test_three_games_fit_on_a_laptop_and_come_in_three_swipes_on_a_phone(visitor: Visitor) -> None:
+    house()
+    laptop = visitor(**options(1280, 720))
+    laptop.add_init_script(NOTE_SHIFTS)
+    laptop.goto("/")
+    drawn(laptop)
+    assert max(one["bottom"] for one in laptop.evaluate(BOXES)) <= 720
+    assert laptop.evaluate("window.shifted") <= SHIFT_MOST
+    phone = visitor(**options(360, 740))
+    phone.add_init_script(NOTE_SHIFTS)
+    phone.goto("/")
+    drawn(phone)
+    boxes = phone.evaluate(BOXES)
+    assert len(boxes) == 3
+    assert all(one["height"] <= 740 for one in boxes), "a whole game at a time"
+    assert boxes[-1]["bottom"] <= 3 * 740
+    assert phone.evaluate("window.shifted") <= SHIFT_MOST
+
+
+def test_by_keyboard_from_the_menu_to_a_move(page: Page) -> None:
+    house()
+    page.goto("/about")
+    for name in ("Lab", "Machines", "Play"):
+        link = page.get_by_role("navigation").get_by_role("link", name=name, exact=True)
+        tab_to(page, f".nav-main a[href='{link.get_attribute('href')}']")
+        page.keyboard.press("Enter")
+        expect(link).to_have_attribute("aria-current", "page")
+    tab_to(page, ".game .is-main")
+    page.keyboard.press("Enter")
+    expect_turn(page)
+
+
+@pytest.mark.parametrize("address", MAIN)
+def test_a_page_is_light_and_comes_from_here_alone(page: Page, watch: Watch, address: str) -> None:
+    """Files are neither packed nor kept here; whatever comes from elsewhere is a complaint of the watch."""
+    house()
+    page.goto(address, wait_until="networkidle")
+    sizes = {request.url: len(response.body()) for request in watch.requests if (response := request.response())}
+    assert sum(sizes.values()) <= PAGE_MAX_BYTES, sorted(sizes.items(), key=lambda one: -one[1])[:8]
