@@ -1,4 +1,4 @@
-"""Tasks that beat wakes and that call services: the schedules. Those that services call stand in ``tasks``."""
+"""Tasks that beat wakes and that call services. Those that services call stand in ``tasks``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from learning.models import Schedule
+from learning.services.house import house_tournament_ensure
 from learning.services.schedules import EARLY
 from learning.services.schedules import schedule_fire as fire
 
@@ -32,3 +33,10 @@ def schedules_catch_up() -> int:
         except Exception:  # one broken schedule must not keep the others waiting
             logger.exception("schedule %s could not be fired", schedule_id)
     return n_started
+
+
+@shared_task
+def house_tournament_hold() -> int | None:
+    """See to it that the house holds its tournament; its id, if it begins now."""
+    tournament = house_tournament_ensure()
+    return None if tournament is None else tournament.pk

@@ -195,6 +195,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    # Step by step, and one query when it has been held.
+    "Hold the tournament of the house": {
+        "task": "learning.beat.house_tournament_hold",
+        "schedule": 20.0,
+        "options": {"expires": 20},
+    },
 }
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True

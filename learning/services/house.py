@@ -1,15 +1,23 @@
-"""The machines of the house."""
+"""The machines of the house, and the tournament that it holds once."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 
 from django.db import IntegrityError, transaction
 
-from learning.core.machines.registry import HouseMachine
-from learning.models import Machine, TrainingRun
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.machines.presets import presets_of
+from learning.core.machines.registry import HOUSE, HOUSE_TOURNAMENT, HouseMachine
+from learning.core.opponents.registry import OPPONENTS
+from learning.kinds.registry import kind_of_rule
+from learning.models import Machine, Tournament, TrainingRun
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, run_store
+from learning.services.tournaments import tournament_start
+from learning.storage.locks import machine_lock
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
@@ -29,3 +37,58 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
     machine = Machine.objects.get(slug=house.slug)
     first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()
     return machine, first_run if first_run is not None and first_run.finished_at is None else None
+
+
+def house_tournament_ensure() -> Tournament | None:
+    """Bring the house's tournament a step nearer: make who is missing, and begin it when all have been trained.
+
+    Workers train and play (``jobs_reap`` tells them), so nobody waits here. It is held once, however often and
+    wherever this is called: who begins it holds the locks of its machines.
+
+    Returns:
+        The tournament, if it begins now.
+    """
+    held = Tournament.objects.filter(
+        owner=None, game=HOUSE_TOURNAMENT.game, name=HOUSE_TOURNAMENT.name, seed=HOUSE_TOURNAMENT.seed
+    )
+    if held.exists():
+        return None
+    made = [house_machine_ensure(house) for house in _entrants()]
+    if any(run is not None for _, run in made):
+        return None
+    game = game_get(HOUSE_TOURNAMENT.game)
+    with transaction.atomic():
+        machine_lock(*(machine.pk for machine, _ in made))
+        if held.exists():
+            return None
+        fixed = [slug for slug, opponent in OPPONENTS.items() if opponent.plays(game) and not opponent.is_slow]
+        return tournament_start(
+            user=None,
+            entries=[*(machine.slug for machine, _ in made), *fixed],
+            games=HOUSE_TOURNAMENT.n_games,
+            name=HOUSE_TOURNAMENT.name,
+            seed=HOUSE_TOURNAMENT.seed,
+            enqueue=False,
+        )
+
+
+def _entrants() -> Iterator[HouseMachine]:
+    """A machine of each preset for each side it can play: the house's own where it has one."""
+    held = HOUSE_TOURNAMENT
+    game = game_get(held.game)
+    own = {(house.preset, house.side): house for house in HOUSE if house.game == held.game}
+    for slug, preset in presets_of(game).items():
+        sides: list[Side | None] = [None] if kind_of_rule(preset.rule).either_side else list(Side)
+        for side in sides:
+            role = "" if side is None else game.look.layout.role_names[side]
+            yield own.get((slug, side)) or HouseMachine(
+                slug=f"house-{slug}-{role}".rstrip("-"),
+                name=f"{preset.name}, {role}".rstrip(", "),
+                description=preset.summary,
+                game=held.game,
+                side=side,
+                preset=slug,
+                opponent=held.opponents[side or Side.FIRST],
+                n_games=held.n_lessons,
+                seed=held.seed,
+            )

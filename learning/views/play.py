@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -29,26 +29,38 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     except UnknownGameError as error:
         return not_found(request, error)
     machines = selectors.machine_list_seen(request.user, slug)
-    chosen = request.GET.get("machine", "")
+    houses = selectors.houses_seen(request.user)
+    # Who chooses nobody finds those of the house, not whoever is the first by name.
+    wanted = [request.GET.get("machine", ""), *(str(houses[at].pk) for at in houses if at[0] == slug)]
     sides = [
         {
             "name": game.look.layout.role_names[side],
-            "machines": list(_options((machine for machine in machines if machine.side == side), chosen)),
+            "machines": _options([machine for machine in machines if machine.side == side], wanted),
         }
         for side in Side
     ]
+    seats = _options(machines, wanted)
+    masters = {machine.pk for machine in machines if is_master(request.user, machine)}
     context = {
-        "game": {**game_view(game), "rivals": selectors.rivals(game, selectors.houses_seen(request.user))},
+        "game": {**game_view(game), "rivals": selectors.rivals(game, houses)},
         "copied": next((one["name"] for one in player_list(game) if game.takes_boxes and one["slug"] == "menace"), ""),
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
-        "own": list(_options((m for m in machines if is_master(request.user, m)), chosen)),
-        "others": list(_options((m for m in machines if not is_master(request.user, m)), chosen)),
+        "own": [one for one in seats if one["id"] in masters],
+        "others": [one for one in seats if one["id"] not in masters],
     }
     return render(request, "games/play.html", context)
 
 
-def _options(machines: Iterable[Machine], chosen: str) -> Iterable[dict[str, Any]]:
-    for machine in machines:
-        brief = selectors.machine_brief(machine)
-        yield {**brief, "side_name": machine.get_side_display(), "chosen": str(machine.pk) == chosen}
+def _options(machines: Sequence[Machine], wanted: Sequence[str]) -> list[dict[str, Any]]:
+    """Machines to choose from; chosen is whoever of them is wanted first."""
+    by_ref = {str(machine.pk): machine for machine in machines}
+    chosen = next((by_ref[ref] for ref in wanted if ref in by_ref), None)
+    return [
+        {
+            **selectors.machine_brief(machine),
+            "side_name": machine.get_side_display(),
+            "chosen": machine is chosen,
+        }
+        for machine in machines
+    ]

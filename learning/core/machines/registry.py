@@ -1,6 +1,6 @@
 """The rules of every kind of machine, and the machines of the house, which a new site trains at its first start.
 
-A new machine of the house is an entry in ``HOUSE``.
+A new machine of the house is an entry in ``HOUSE``. Its tournament is held once that is done.
 """
 
 from collections.abc import Mapping
@@ -107,6 +107,32 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=100,
         seed=1989,
     ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseTournament:
+    """The tournament of a new site: a machine of every preset that fits the game, and who never learns in it."""
+
+    name: str
+    game: str
+    opponents: tuple[str, str]
+    """Whom a machine has learnt from that plays first (or either side), and second."""
+    n_lessons: int
+    """Games of training."""
+    n_games: int
+    """Games of each pairing."""
+    seed: int
+
+
+# What its machines have learnt is what the house's two have: they take part as Michie's.
+HOUSE_TOURNAMENT = HouseTournament(
+    name="Every preset against all others",
+    game="noughts-and-crosses",
+    opponents=("random", "perfect"),
+    n_lessons=50_000,
+    n_games=1_000,
+    seed=1961,
 )
 
 

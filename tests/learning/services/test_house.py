@@ -1,0 +1,84 @@
+"""The tournament that the house of a new site holds: everybody takes part, and it is held once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from games.rules.base import Side
+from learning.core.machines.presets import presets_of
+from learning.core.machines.registry import HOUSE_TOURNAMENT
+from learning.models import JobStatus, Machine, Tournament, TrainingRun
+from learning.services import house
+from learning.services.house import house_tournament_ensure
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import run_claim, run_execute
+from tests.factories import NC
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three presets, of which one plays either side, and few games."""
+    few = ("michie-1961", "gardner-her", "q-table")
+    monkeypatch.setattr(house, "presets_of", lambda game: {slug: presets_of(game)[slug] for slug in few})
+    monkeypatch.setattr(house, "HOUSE_TOURNAMENT", replace(HOUSE_TOURNAMENT, n_lessons=20, n_games=5))
+
+
+def trained() -> None:
+    for run in TrainingRun.objects.filter(finished_at=None):
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        run_execute(claimed)
+
+
+def ensured_by_thread() -> Tournament | None:
+    try:
+        return house_tournament_ensure()
+    finally:
+        connection.close()
+
+
+def test_it_begins_once_when_all_are_trained_and_its_page_shows_it(client: Client) -> None:
+    assert house_tournament_ensure() is None
+    assert set(Machine.objects.values_list("preset", "side")) == {
+        ("michie-1961", Side.FIRST), ("michie-1961", Side.SECOND),
+        ("gardner-her", Side.FIRST), ("gardner-her", Side.SECOND), ("q-table", None),
+    }  # fmt: skip
+    assert house_tournament_ensure() is None, "nobody has been trained yet"
+    assert (Machine.objects.count(), TrainingRun.objects.count()) == (5, 5)
+    trained()
+    with ThreadPoolExecutor(3) as threads:
+        begun = [one for one in threads.map(lambda _: ensured_by_thread(), range(3)) if one is not None]
+    tournament = Tournament.objects.get()
+    assert [one.pk for one in begun] == [tournament.pk]
+    assert set(tournament.entries.exclude(opponent="").values_list("opponent", flat=True)) == {
+        "random", "win-block", "perfect", "perfect-fast",
+    }  # fmt: skip
+    assert tournament.entries.count() == 9
+    tournament_play(tournament.pk)
+    assert house_tournament_ensure() is None
+    tournament.refresh_from_db()
+    assert (tournament.status, tournament.is_public, Tournament.objects.count()) == (JobStatus.FINISHED, True, 1)
+    assert tournament.name in client.get("/tournaments").content.decode()
+
+
+def test_who_chooses_nobody_finds_the_machines_of_the_house(client: Client) -> None:
+    house_tournament_ensure()
+    page = client.get(f"/play/{NC}").context
+    menace = Machine.objects.get(slug="menace-first")
+    assert [one["id"] for one in page["others"] if one["chosen"]] == [menace.pk]
+    assert [[one["id"] for one in side["machines"] if one["chosen"]] for side in page["sides"]] == [[menace.pk], []]
+    second = Machine.objects.filter(game=NC, side=Side.SECOND).last()
+    assert second is not None
+    asked = client.get(f"/play/{NC}?machine={second.pk}").context
+    assert [one["id"] for one in asked["others"] if one["chosen"]] == [second.pk]
+    assert [[one["id"] for one in side["machines"] if one["chosen"]] for side in asked["sides"]] == [
+        [menace.pk],
+        [second.pk],
+    ]
