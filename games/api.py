@@ -16,9 +16,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games import exceptions, services
-from games.authentication import ScopePermission, scope_require
+from games.authentication import GUEST_KEY, ScopePermission, scope_require
 from games.crowd import CROWD
-from games.identity import GUEST_KEY, address_of, guest_seated, person_of
+from games.identity import address_of, guest_seated, person_of
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
 from games.selectors import game_view, room_positions

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, get_user
-from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
+from games.players import Visitor
 from games.selectors import SeenSession
 from games.services_tokens import token_read
 
+GUEST_KEY = "guest"
+"""Where a session keeps the guest number of its browser."""
 SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
 
@@ -46,6 +49,30 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+class VisitorAuthentication(BaseAuthentication):
+    """A browser without an account, by the guest number of its session: it sees what is its own, and writes nothing."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        user = getattr(request._request, "user", None)
+        return (user, None) if getattr(user, "guest", None) is not None else None
+
+
+class AccountRequired(IsAuthenticated):
+    """An account. A guest is told what anybody without one is told (401): a number of a browser proves none."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not super().has_permission(request, view):
+            raise NotAuthenticated
+        return True
+
+
+class AccountOrReadOnly(AccountRequired):
+    """The same for whoever writes; everybody may read."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return request.method in SAFE_METHODS or super().has_permission(request, view)
 
 
 class ScopePermission(BasePermission):
@@ -94,11 +121,19 @@ def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSess
         return token_read(text=text, scope=needs).user, None
     key = parse_cookie(_header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
     if not key:
-        return AnonymousUser(), None
+        return Visitor(), None
     request = HttpRequest()
     request.session = session = SocketSession(key)
-    user = get_user(request) if SESSION_KEY in request.session else AnonymousUser()
-    return user, session
+    return account_or_visitor(request), session
+
+
+def account_or_visitor(request: HttpRequest) -> Any:
+    """The account that a request's session is logged in to, else the visitor whose browser it is."""
+    user = get_user(request) if SESSION_KEY in request.session else None
+    if user is not None and user.is_authenticated:
+        return user
+    guest = request.session.get(GUEST_KEY)
+    return Visitor(UUID(guest) if guest else None)
 
 
 class SocketSession(SessionStore):

@@ -8,14 +8,27 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
 
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
+from django.utils.functional import SimpleLazyObject
 from rest_framework.throttling import BaseThrottle
 
-from games.authentication import visitor_of_scope
+from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
 from games.services import GUEST_NAME, Person
 
-GUEST_KEY = "guest"
+NEWCOMER_S = 60
+"""Who presses twice before the first answer has come is the same guest for so long."""
+
+
+class VisitorMiddleware(AuthenticationMiddleware):
+    """Who asks for a page: an account as Django knows it, else the visitor whose browser it is."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Read neither before it is asked for."""
+        super().process_request(request)
+        request.user = SimpleLazyObject(lambda: account_or_visitor(request))  # type: ignore[assignment]
 
 
 def address_of(request: Any) -> str:
@@ -61,9 +74,22 @@ def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
     if GUEST_KEY in request.session:
         yield person
         return
-    guest = uuid4()
+    guest = _newcomer(request)
     yield replace(person, guest=guest)
     request.session[GUEST_KEY] = guest.hex
+
+
+def _newcomer(request: HttpRequest) -> UUID:
+    """The number of a browser that has none yet: for a minute the same, however often it asks.
+
+    Two presses of a button come without a session both. What they have in common is the browser's CSRF cookie.
+    """
+    guest = uuid4()
+    secret = request.META.get("CSRF_COOKIE")
+    if secret is None:
+        return guest
+    key = f"newcomer:{salted_hmac('games.newcomer', secret, algorithm='sha256').hexdigest()[:32]}"
+    return UUID(cache.get_or_set(key, guest.hex, NEWCOMER_S) or guest.hex)
 
 
 def person_of_scope(scope: dict[str, Any], needs: str) -> Person:

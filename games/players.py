@@ -9,7 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
+from uuid import UUID
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q
 
 from games.models import Match, Seat
@@ -28,17 +30,28 @@ class Choice:
     memo: Any = field(default=None, repr=False)
 
 
+class Visitor(AnonymousUser):
+    """Somebody without an account, known by the guest number of their browser's session if they have one."""
+
+    def __init__(self, guest: UUID | None = None) -> None:
+        super().__init__()
+        self.guest = guest
+
+
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks: an account, the staff, or (as it is without arguments) a guest."""
+    """Who looks: an account, the staff, a guest by number, or (as it is without arguments) anybody."""
 
     user_id: int | None = None
     is_staff: bool = False
+    guest: UUID | None = None
 
     @classmethod
     def of(cls, user: Any) -> Viewer:
-        """The viewer that an account is; ``None`` and an anonymous user are guests."""
-        return cls() if user is None or not user.is_authenticated else cls(user.pk, bool(user.is_staff))
+        """The viewer that an account or a :class:`Visitor` is; ``None`` and any other user are anybody."""
+        if user is None or not user.is_authenticated:
+            return cls(guest=getattr(user, "guest", None))
+        return cls(user.pk, bool(user.is_staff))
 
 
 GUEST = Viewer()
@@ -75,6 +88,12 @@ class Beside(NamedTuple):
 
 BESIDE: list[Beside] = []
 """Registered where an app's ``ready`` registers its players."""
+
+CLAIMS: list[Callable[[int, UUID], object]] = []
+"""What else than seats a guest takes along into an account (its id, the guest's number); registered likewise.
+
+Called under the locks of the guest's rooms, in the transaction that moves the seats.
+"""
 
 Memo = tuple[int, Any]
 """The ply that a move was made at, and what its player wants to remember of how it chose."""

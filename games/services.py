@@ -31,7 +31,7 @@ from psycopg.errors import DivisionByZero
 
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
-from games.players import MACHINE, PLAYERS, Choice, Insert, NotHeldError, SeatPlayer, Viewer
+from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Insert, NotHeldError, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, count_lock
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
@@ -85,7 +85,7 @@ class Person:
     @property
     def viewer(self) -> Viewer:
         """Whom this person looks as: their account counts, a seat that they can prove does not."""
-        return Viewer(self.user_id, self.is_staff)
+        return Viewer(self.user_id, self.is_staff, self.guest if self.user_id is None else None)
 
     def holds(self, seat: Seat) -> bool:
         """Whether the seat is this person's."""
@@ -584,13 +584,15 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
     """Move a guest's seats to the account made (or logged in to) in the same session; how many.
 
     Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
-    The exhibitions that the guest hosts come along.
+    The exhibitions that the guest hosts come along, and what else belongs to them (``games.players.CLAIMS``).
     """
     seated = Q(pk__in=Seat.objects.filter(guest=guest).values("match__room_id"))
     rooms = Room.objects.filter(seated | Q(host_guest=guest))
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
     Room.objects.filter(host_guest=guest).update(host_id=user_id, host_guest=None)
     n_claimed = Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
+    for claim in CLAIMS:
+        claim(user_id, guest)
     for room in locked:
         match = match_latest(room)
         if match.is_over:

@@ -27,9 +27,10 @@ from django.views.generic import FormView, TemplateView
 
 from games import services, services_tokens
 from games.answers import not_found, sent_back, too_many
+from games.authentication import GUEST_KEY
 from games.exceptions import PlayError, RoomNotFoundError, TooManyGuessesError
 from games.forms import TokenForm
-from games.identity import GUEST_KEY, guest_seated, person_of_request
+from games.identity import guest_seated, person_of_request
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
 from games.throttles import AddressThrottle, Guesses, PageThrottle

@@ -1,6 +1,7 @@
 """Who may do what with a machine, in one place: pages, API, sockets, commands and services all ask here.
 
-* *see* and *play*: everybody for a public machine; else its owner and the staff. A copy made for a room is as public as
+* *see* and *play*: everybody for a public machine; else its owner and the staff. The owner is an account, or a guest by
+  the number of their browser, whose machines are never public. A copy made for a room is as public as
   its original was then, but in no list: whoever has its address sees it.
 * *train* and *edit*: its owner and the staff. A machine of the house has no owner, so the staff alone.
 
@@ -16,7 +17,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 
 from games.players import Viewer
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import Machine, MachineSeat, TrainingRun
+from learning.models import Audience, Machine, MachineSeat, TrainingRun
 from learning.storage.locks import machine_held
 
 To = Literal["see", "play", "train", "edit"]
@@ -82,17 +83,19 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
-def may_see(viewer: Viewer, audience: list[int] | None) -> bool:
+def may_see(viewer: Viewer, audience: Audience) -> bool:
     """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
-    return audience is None or viewer.is_staff or viewer.user_id in audience
+    if audience is None or viewer.is_staff:
+        return True
+    return (viewer.user_id if viewer.guest is None else viewer.guest.hex) in audience
 
 
 def unseen(viewer: Viewer, path: str = "") -> Q:
     """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`."""
     if viewer.is_staff:
         return Q(pk__in=[])
-    private = Q(**{f"{path}is_public": False})
-    return private if viewer.user_id is None else private & ~Q(**{f"{path}owner": viewer.user_id})
+    private, own = Q(**{f"{path}is_public": False}), owned_by(viewer, path)
+    return private if own is None else private & ~own
 
 
 def is_seen(user: Any, machine: Machine) -> bool:
@@ -100,10 +103,24 @@ def is_seen(user: Any, machine: Machine) -> bool:
     return may_see(Viewer.of(user), machine.audience)
 
 
+def owned_by(viewer: Viewer, path: str = "") -> Q | None:
+    """The rows whose machine, at the end of the path, belongs to the viewer; ``None``: nothing can."""
+    if viewer.user_id is not None:
+        return Q(**{f"{path}owner": viewer.user_id})
+    return None if viewer.guest is None else Q(**{f"{path}guest": viewer.guest})
+
+
+def is_own(user: Any, machine: Machine) -> bool:
+    """Whether the machine is the user's own, by account or browser."""
+    viewer = Viewer.of(user)
+    if viewer.user_id is not None:
+        return machine.owner_id == viewer.user_id
+    return viewer.guest is not None and machine.guest == viewer.guest
+
+
 def is_master(user: Any, machine: Machine) -> bool:
     """Whether the user may do everything with the machine: its owner, or staff."""
-    viewer = Viewer.of(user)
-    return viewer.is_staff or (viewer.user_id is not None and machine.owner_id == viewer.user_id)
+    return Viewer.of(user).is_staff or is_own(user, machine)
 
 
 def machines_visible(user: Any) -> QuerySet[Machine]:
@@ -111,8 +128,8 @@ def machines_visible(user: Any) -> QuerySet[Machine]:
     viewer = Viewer.of(user)
     if viewer.is_staff:
         return Machine.objects.all()
-    listed = Q(is_public=True, room__isnull=True)
-    return Machine.objects.filter(listed if viewer.user_id is None else listed | Q(owner=viewer.user_id))
+    listed, own = Q(is_public=True, room__isnull=True), owned_by(viewer)
+    return Machine.objects.filter(listed if own is None else listed | own)
 
 
 def cause_hidden(viewer: Viewer, lesson: str = "") -> Any:

@@ -21,6 +21,12 @@ class MachineQuotaError(PlayError):
     status = 409
 
 
+class NoPupilError(PlayError):
+    message = "No machine with boxes can learn this game."
+    code = "no_pupil"
+    status = 400
+
+
 class ValueQuotaError(PlayError):
     message = "These machines would have more values together than they may."
     code = "value_quota"

@@ -252,4 +252,4 @@ class PrivateEntry(TypedDict):
     """An entry that is not for everybody, and who may know of it."""
 
     entry: int
-    audience: list[int] | None
+    audience: list[int | str] | None

@@ -14,7 +14,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from games.models import MatchStatus, Room
-from learning.models import ExperimentRun, JobStatus, Machine
+from learning.models import ExperimentRun, JobStatus
+from learning.selectors.machines import machines_left
 from learning.storage.names import names_forget
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
@@ -85,7 +86,8 @@ def standings_keep() -> int:
 
 @shared_task
 def sweep() -> None:
-    """Clear sessions that have ended, rooms nobody came to, copies that nobody owns or plays, results nobody asks for.
+    """Clear sessions that have ended, rooms nobody came to, copies and guests' machines that nobody plays any more,
+    results nobody asks for.
 
     The newest result of every experiment stays, so that its page has something to show.
     """
@@ -98,11 +100,9 @@ def sweep() -> None:
     Room.objects.filter(changed_at__lt=now - timedelta(days=1), fresh_machines__isnull=True).exclude(
         opened_from=""
     ).update(opened_from="")
-    copies = Machine.objects.filter(
-        room__isnull=False, owner__isnull=True, room__changed_at__lt=now - timedelta(days=KEEP_COPIES_DAYS)
-    )
-    names_forget(copies)
-    copies.delete()
+    since = now - timedelta(days=KEEP_COPIES_DAYS)
+    names_forget(left := machines_left(since))
+    left.delete()
     finished = ExperimentRun.objects.filter(status=JobStatus.FINISHED).order_by("experiment", "-finished_at", "-pk")
     newest = finished.distinct("experiment").values_list("pk", flat=True)
     old = Q(finished_at__lt=now - timedelta(days=KEEP_EXPERIMENTS_DAYS))

@@ -38,6 +38,7 @@ urlpatterns = [
     *open_urlpatterns,
     path("", lobby.lobby, name="lobby"),
     path("play/<slug:slug>", play.play_page, name="play"),
+    path("teach", play.teach, name="teach"),
     path("ai", advice.advice, name="advice"),
     path("learnt/<str:slug>", values.learnt_page, name="learnt"),
     path("account", account.account, name="account"),

@@ -8,9 +8,10 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, resolve_type_hint
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
+from rest_framework.permissions import SAFE_METHODS
 from uritemplate import variables
 
+from games.authentication import AccountRequired
 from games.serializers import RefusalSerializer
 
 Endpoint = tuple[str, str, str, Callable[..., Any]]
@@ -30,10 +31,9 @@ class Schema(AutoSchema):
     def get_auth(self) -> list[dict[str, Any]]:
         """How who asks may prove who they are; with an empty one last where nobody has to."""
         ways = super().get_auth()
-        needs_account = any(
-            isinstance(permission, (IsAuthenticated, IsAuthenticatedOrReadOnly))
-            for permission in self.view.get_permissions()
-        )
+        permissions = [type(one) for one in self.view.get_permissions()]
+        may_look = AccountRequired not in permissions and self.method in SAFE_METHODS
+        needs_account = not may_look and any(issubclass(one, AccountRequired) for one in permissions)
         return ways if needs_account or not ways else [*ways, {}]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:

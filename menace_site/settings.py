@@ -79,7 +79,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "games.identity.VisitorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -253,6 +253,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=not
 SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=SECURE_HSTS_INCLUDE_SUBDOMAINS)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if NUM_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
+# A visitor's own machine is kept for 90 days after its last match: their browser is known for as long.
+SESSION_COOKIE_AGE = 90 * 24 * 3600
 SESSION_COOKIE_SECURE = not LOCAL
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = not LOCAL
@@ -278,6 +280,7 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
 # How many machines an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
+MACHINES_PER_GUEST = env.int("MACHINES_PER_GUEST", default=20)
 # How many values a machine that keeps them may have, and all machines of an account together (a million are .6 GB with
 # their index). One that has as many learns no new ones; those that it has go on learning.
 VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
@@ -336,10 +339,11 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "games.authentication.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
+        "games.authentication.VisitorAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "games.authentication.ScopePermission",
-        "rest_framework.permissions.IsAuthenticatedOrReadOnly",
+        "games.authentication.AccountOrReadOnly",
     ],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -387,6 +391,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Matchbox learning machines: play them, train them, open their boxes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # A visitor's session is no way to prove an account.
+    "AUTHENTICATION_WHITELIST": [
+        "games.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
     # One name for the same choices under several fields.
     "ENUM_NAME_OVERRIDES": {

@@ -7,12 +7,11 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.authentication import ScopePermission
+from games.authentication import AccountRequired, ScopePermission
 from games.players import Viewer
 from games.serializers import parsed, refusals
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
@@ -28,7 +27,7 @@ class ScheduleListView(GenericAPIView[Schedule]):
 
     serializer_class = ScheduleSerializer
     filterset_class = ScheduleFilter
-    permission_classes = [ScopePermission, IsAuthenticated]
+    permission_classes = [ScopePermission, AccountRequired]
     queryset = Schedule.objects.none()
 
     def get_queryset(self) -> QuerySet[Schedule]:
@@ -58,7 +57,7 @@ class ScheduleListView(GenericAPIView[Schedule]):
 class ScheduleView(APIView):
     """One schedule."""
 
-    permission_classes = [ScopePermission, IsAuthenticated]
+    permission_classes = [ScopePermission, AccountRequired]
 
     @extend_schema(responses={200: ScheduleSerializer})
     def get(self, request: Request, schedule_id: int) -> Response:

@@ -21,6 +21,9 @@ from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, Rule
 from learning.exceptions import NoBoxesError
 
+Audience = list[int | str] | None
+"""The accounts (ids) and guests (numbers in hex) that may see a machine, as JSON; ``None``: everybody."""
+
 SIDES = [(0, "plays first"), (1, "plays second")]
 
 
@@ -70,6 +73,16 @@ class Machine(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="machines"
     )
+    guest = models.UUIDField(
+        null=True,
+        blank=True,
+        db_index=True,
+        editable=False,
+        help_text="The guest whose browser it belongs to; nobody else ever sees it.",
+    )
+    is_pupil = models.BooleanField(
+        default=False, help_text="The one that its owner teaches with one click, of its game and side."
+    )
     is_public = models.BooleanField(default=True)
     learns = models.BooleanField(default=True, help_text="A frozen machine plays and does not learn.")
     copied_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="copies")
@@ -118,6 +131,20 @@ class Machine(models.Model):
                 | Q(side__isnull=True, epsilon__isnull=False, epsilon__gte=0, epsilon__lte=1),
             ),
             models.CheckConstraint(
+                name="machine_of_a_guest",
+                condition=Q(guest__isnull=True) | Q(owner__isnull=True, is_public=False),
+            ),
+            models.UniqueConstraint(
+                name="machine_pupil_of_account",
+                fields=["owner", "game", "side"],
+                condition=Q(is_pupil=True, owner__isnull=False),
+            ),
+            models.UniqueConstraint(
+                name="machine_pupil_of_guest",
+                fields=["guest", "game", "side"],
+                condition=Q(is_pupil=True, guest__isnull=False),
+            ),
+            models.CheckConstraint(
                 name="machine_games_add_up",
                 condition=Q(n_games=F("n_wins") + F("n_draws") + F("n_losses")),
             ),
@@ -142,11 +169,12 @@ class Machine(models.Model):
         return _address(self.pk)
 
     @property
-    def audience(self) -> list[int] | None:
-        """The accounts that may see it, the staff apart; ``None``: everybody. What ``access.may_see`` decides by."""
+    def audience(self) -> Audience:
+        """Who may see it, the staff apart: what ``access.may_see`` decides by."""
         if self.is_public:
             return None
-        return [] if self.owner_id is None else [self.owner_id]
+        whose = self.owner_id if self.guest is None else self.guest.hex
+        return [] if whose is None else [whose]
 
     @property
     def game_rules(self) -> Game[Any, Any]:

@@ -10,7 +10,20 @@ from django.db.models import Q
 
 from games.exceptions import MalformedError
 from games.models import Match, Seat
-from games.players import BESIDE, MACHINE, Beside, Choice, Insert, Memo, Offer, SeatPlayer, Viewer, player_register
+from games.players import (
+    BESIDE,
+    CLAIMS,
+    MACHINE,
+    Beside,
+    Choice,
+    Insert,
+    Memo,
+    Offer,
+    SeatPlayer,
+    Viewer,
+    Visitor,
+    player_register,
+)
 from games.rules.base import Game, Side
 from games.selectors import plies_read, seats_read
 from games.states import Insight, MachineBrief, RatingShape, SeatMachine
@@ -23,12 +36,13 @@ from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opp
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.base import Kind, LevelMove
 from learning.kinds.registry import KINDS, kind_of
-from learning.models import Machine
+from learning.models import Audience, Machine
 from learning.selectors.machines import machine_brief, machine_in, machine_of_house
 from learning.selectors.matches import insight_told
 from learning.services import lessons
 from learning.services.lessons import ply_random
 from learning.services.machines import guests_values_require
+from learning.services.pupils import machines_claim
 from learning.storage import sitting
 
 
@@ -52,6 +66,12 @@ def _sat_before(seat: Seat, ref: str) -> Machine | None:
     sat = [machine_in(one) for one in seats_read(match.before) if one.automaton]
     by_id = row_id(ref) is not None
     return next((one for one in sat if one is not None and ref == (str(one.pk) if by_id else one.slug)), None)
+
+
+def _asks(seat: Seat) -> Any:
+    """Who asks for the player in this seat: an account, or a visitor by their guest number."""
+    account = _account(seat)
+    return Visitor(_guest(seat)) if account is None else account
 
 
 class OpponentPlayer(SeatPlayer):
@@ -149,7 +169,7 @@ class MachinePlayer(SeatPlayer):
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
         to: To = "train" if seat.is_human and not room.fresh else "play"
-        machine = machine_for(_account(seat), ref, to=to, hold=hold, known=_sat_before(seat, ref))
+        machine = machine_for(_asks(seat), ref, to=to, hold=hold, known=_sat_before(seat, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
@@ -207,11 +227,11 @@ class MachinePlayer(SeatPlayer):
         see_named = kind.see_named.format(name=machine.name)
         return {**machine_brief(machine), "tells": kind.tells, "see": kind.see_all, "see_named": see_named}
 
-    def audience(self, seat: Seat) -> list[int] | None:
+    def audience(self, seat: Seat) -> Audience:
         machine = machine_in(seat)
         return None if machine is None else machine.audience
 
-    def may_see(self, viewer: Viewer, audience: list[int] | None) -> bool:
+    def may_see(self, viewer: Viewer, audience: Audience) -> bool:
         return may_see(viewer, audience)
 
     def unseen(self, viewer: Viewer) -> Q:
@@ -268,13 +288,14 @@ class HousePlayer(MachinePlayer):
         machine = machine or machine_of_house(game, side, hold=hold)
         if machine is None:
             raise MachineNotFoundError("No machine of the house plays this side yet. Run: manage.py pretrain")
-        machine_require(_account(seat), machine, to="train" if seat.is_human and not seat.match.room.fresh else "play")
+        machine_require(_asks(seat), machine, to="train" if seat.is_human and not seat.match.room.fresh else "play")
         return machine
 
 
 def players_register() -> None:
     """Make every learner and opponent known to live matches; called when the app is ready."""
     BESIDE.append(Beside(sitting.BESIDE, lambda match, found: sitting.sitting_take(seats_read(match), found)))
+    CLAIMS.append(machines_claim)
     player_register(HousePlayer())
     for slug in {kind.player: kind for kind in KINDS.values()}:
         player_register(MachinePlayer(slug))

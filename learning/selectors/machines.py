@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import JSONObject
 from django.urls import reverse
 
 from games.models import Room, Seat
+from games.players import Viewer
 from games.rules.base import Game, Side
 from games.states import MachineBrief
-from learning.access import is_seen, machines_visible
+from learning.access import is_seen, machines_visible, owned_by
 from learning.core.engines.registry import engine_of
 from learning.core.machines.box_machine import Result
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
-from learning.models import Draw, Lesson, LessonKind, Machine, TrainingRun
+from learning.models import Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
 from learning.storage.locks import machine_held
 from learning.storage.sitting import Occupant, sitting_read
 
@@ -64,6 +66,27 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
     rooms = Room.objects.filter(matches__seats__user_id=user_id)
     return Machine.objects.filter(Q(owner_id=user_id) | Q(room__in=rooms, is_public=True)).order_by("-pk")
+
+
+def machines_left(since: datetime) -> QuerySet[Machine]:
+    """The machines without an account that nobody has played since then: copies made for rooms, and those of guests.
+
+    One of a guest that was made later is not among them, whether or not it has played.
+    """
+    copies = Q(room__isnull=False, owner__isnull=True, guest__isnull=True, room__changed_at__lt=since)
+    played = MachineSeat.objects.filter(machine=OuterRef("pk"), seat__match__room__changed_at__gte=since)
+    return Machine.objects.filter(copies | Q(guest__isnull=False, created_at__lt=since) & ~Exists(played))
+
+
+def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
+    """The machine of a game and side that this account or visitor teaches, if there is one."""
+    return next((one for one in pupils_of(user) if (one.game, one.side) == (game, side)), None)
+
+
+def pupils_of(user: Any) -> list[Machine]:
+    """The machines that this account or visitor teaches: at most one of each game and side. One query."""
+    own = owned_by(Viewer.of(user))
+    return [] if own is None else list(Machine.objects.filter(own, is_pupil=True).order_by("pk"))
 
 
 def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:

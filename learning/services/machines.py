@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Max, QuerySet, Sum
 
 from games.models import Room
+from games.players import Visitor
 from games.quotas import account_lock, count_lock, quota_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
@@ -130,12 +131,12 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
     It is as public as the original. One made for a room is in no list all the same.
     """
     machine = _original(machine_id)
-    fields = {"n_removed": machine.n_removed} | kind_of(machine).fields_copied(machine)
+    fields = {"n_removed": machine.n_removed, "is_public": machine.is_public}
+    fields |= kind_of(machine).fields_copied(machine) | details
     copy = Machine.objects.create(
         name=name,
         room=room,
         copied_from=machine,
-        is_public=machine.is_public,
         game=machine.game,
         side=machine.side,
         preset=machine.preset,
@@ -143,7 +144,6 @@ def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **det
         epsilon=machine.epsilon,
         n_values=machine.n_values,
         **fields,
-        **details,
     )
     kind_of(machine).copy(machine, copy)
     if room is None:
@@ -182,7 +182,7 @@ def machine_make(
     Raises:
         MachineQuotaError, UnknownGameError, RuleRefusedError, GameTooLargeError.
     """
-    _machine_quota_require(user)
+    machine_quota_require(user)
     return machine_create(
         game=game,
         side=side,
@@ -202,7 +202,7 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
     Raises:
         MachineNotFoundError, MachineQuotaError.
     """
-    _machine_quota_require(user)
+    machine_quota_require(user)
     original = _locked(machine_for(user, machine_id).pk)
     values_quota_require(user, original.n_values)
     copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
@@ -297,7 +297,7 @@ def machine_import(
 @transaction.atomic
 def _restored(user: Any, data: Document) -> Machine:
     if user is not None:
-        _machine_quota_require(user)
+        machine_quota_require(user)
     kind = kind_of_rule(data.rule)
     details = kind.fields_read(data)
     if user is not None and kind.copies_rows:
@@ -475,8 +475,20 @@ def _copy_delete(copy_id: int) -> None:
     _delete(copy)
 
 
-def _machine_quota_require(user: Any) -> None:
-    """Refuse an account that has as many machines as it may. Copies made for rooms do not count."""
+def machine_quota_require(user: Any) -> None:
+    """Refuse an account, or a visitor, that has as many machines as it may. Copies made for rooms do not count.
+
+    Call before anything else in the transaction that makes another.
+    """
+    if isinstance(user, Visitor):
+        most = settings.MACHINES_PER_GUEST
+        count_lock(f"machines of guest {user.guest}")
+        n_machines = Machine.objects.filter(guest=user.guest).count()
+        if n_machines >= most:
+            raise MachineQuotaError(
+                f"A browser may keep {most} machines, and yours has {n_machines}. Delete one first."
+            )
+        return
     most = settings.MACHINES_PER_ACCOUNT
     quota_require(
         user,

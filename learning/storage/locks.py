@@ -72,10 +72,12 @@ def machine_of(row: Sequence[Any]) -> Machine:
     text = cast("str", machine.rule_json)
     machine.rule_json, machine.rule = json.loads(text), _rule_of(text)
     machine.created_at = _moment(machine.created_at)
+    machine.guest = _guest(machine.guest)
     return machine
 
 
 _moment = Machine._meta.get_field("created_at").to_python
+_guest = Machine._meta.get_field("guest").to_python
 
 
 @lru_cache(maxsize=1000)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_required, user_passes_test
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -27,6 +29,11 @@ from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.services import machines as services
 from learning.services.snapshots import snapshot_choose
+
+
+def known_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page for accounts, and for visitors whose browser may have a machine of its own; others log in first."""
+    return user_passes_test(lambda user: user.is_authenticated or getattr(user, "guest", None) is not None)(view)
 
 
 @require_GET
@@ -128,7 +135,7 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
     return redirect(copy)
 
 
-@login_required
+@known_required
 @require_http_methods(["GET", "POST"])
 def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Let a machine forget everything; what would be lost is said first."""
@@ -143,7 +150,7 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
     return _confirm(request, machine, "reset")
 
 
-@login_required
+@known_required
 @require_http_methods(["GET", "POST"])
 def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Delete a machine; what would be lost is said first."""

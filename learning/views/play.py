@@ -7,16 +7,21 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
-from games.answers import not_found
+from games.answers import not_found, sent_back
+from games.exceptions import PlayError
+from games.identity import guest_seated, person_of_request
 from games.rules.base import Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
+from games.serializers import parse_side
+from games.views import limited
 from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors
+from learning.services.pupils import pupil_side, pupil_teach
 
 
 @require_GET
@@ -50,6 +55,20 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         "others": [one for one in seats if one["id"] not in masters],
     }
     return render(request, "games/play.html", context)
+
+
+@require_POST
+@limited
+def teach(request: HttpRequest) -> HttpResponse:
+    """Sit down against a machine of one's own, new if there is none: ``game``, and ``side`` to play it otherwise."""
+    try:
+        game = game_get(request.POST.get("game", ""))
+        mine = parse_side(game, request.POST.get("side", ""), pupil_side(game).other)
+        with guest_seated(request, person_of_request(request)) as person:
+            seated = pupil_teach(person=person, game=game.slug, side=None if mine is None else mine.other)
+    except (PlayError, UnknownGameError, ValueError) as error:
+        return sent_back(request, error)
+    return redirect(seated.room)
 
 
 def _options(machines: Sequence[Machine], wanted: Sequence[str]) -> list[dict[str, Any]]:

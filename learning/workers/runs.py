@@ -27,7 +27,7 @@ from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import snapshot_take
-from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
+from learning.models import Audience, CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
 from learning.states import BoxNews, box_news
 from learning.storage.lessons import Cause
@@ -127,9 +127,9 @@ def run_execute(
     return run
 
 
-def _audience(run: TrainingRun) -> list[int] | None:
+def _audience(run: TrainingRun) -> Audience:
     """Who may be told of a run: whoever may see its machine now. Nobody, if that is gone."""
-    machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner").first()
+    machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience
 
 

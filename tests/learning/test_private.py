@@ -74,6 +74,7 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/play/{NC}?machine={PK}", told=True),
         Ask("/play/romgon", told=True),
     ],
+    "teach": [posted("/teach", {"game": NC})],
     "ai": [Ask("/ai")],
     "about": [Ask("/about")],
     "account": [Ask("/account", told=None)],

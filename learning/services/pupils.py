@@ -1,0 +1,147 @@
+"""Machines that know nothing and learn from one person only: an account, or a visitor by the number of their browser.
+
+Of each game and side one: the *pupil* of its owner, made at the first press of a button and found again at the next.
+It shares the boxes of a blank machine of the house that nobody plays (decisions 0075 and 0093), so until it has learnt
+something it is a row.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+
+from games import services as rooms
+from games.models import MatchStatus
+from games.players import MACHINE, Visitor
+from games.quotas import account_lock
+from games.rules.base import Game, Side
+from games.rules.registry import game_get
+from games.selectors import rooms_of, rooms_open
+from games.services import Person, Seated
+from learning.core.machines.presets import ALL_PRESETS
+from learning.core.machines.registry import HOUSE, HouseMachine, house_machine
+from learning.exceptions import NoPupilError
+from learning.models import Machine
+from learning.selectors.machines import pupil_of
+from learning.services.machines import machine_clone, machine_create, machine_quota_require, preset_usual
+from learning.storage.locks import machine_lock
+
+
+def pupil_side(game: Game[Any, Any]) -> Side:
+    """The side that a new machine of a game plays where nobody says: that of the first of its family at the house."""
+    house = next((one for one in HOUSE if one.game == game.family and one.side is not None), None)
+    return Side.FIRST if house is None or house.side is None else house.side
+
+
+def pupil_name(game: Game[Any, Any], side: Side) -> str:
+    """What a new machine of this game and side is called: "MENACE"."""
+    house = _pattern(game, side)
+    return house.name if house else game.name
+
+
+def _pattern(game: Game[Any, Any], side: Side) -> HouseMachine | None:
+    """The machine of the house that a new one is like, in name and rule."""
+    house = house_machine(game.family, side)
+    return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
+
+
+def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seated:
+    """Sit down against one's own machine of a game, which is made if there is none; back to a match that goes on.
+
+    Args:
+        person: who asks; a visitor needs a guest number.
+        game: slug of a game with boxes.
+        side: the side that the machine plays; ``None`` for :func:`pupil_side`.
+
+    Raises:
+        UnknownGameError, NoPupilError, MachineQuotaError, RoomQuotaError.
+    """
+    rules = game_get(game)
+    pupil = pupil_ensure(user=owner_of(person), game=game, side=pupil_side(rules) if side is None else side)
+    other = Side(pupil.cabinet.side).other
+    played = rooms_of(user_id=person.user_id, guest=person.guest).filter(opponent=MACHINE, machine=str(pupil.pk))
+    open_room = rooms_open(played).filter(matches__status=MatchStatus.PLAYING).order_by("-changed_at", "-pk").first()
+    if open_room is not None:
+        return Seated(open_room, other, "")
+    return rooms.room_create(person=person, game=game, opponent=MACHINE, machine=str(pupil.pk), side=other)
+
+
+def owner_of(person: Person) -> Any:
+    """The account or the visitor that a person is."""
+    if person.user_id is None:
+        return Visitor(person.guest)
+    return get_user_model().objects.get(pk=person.user_id)
+
+
+def pupil_ensure(*, user: Any, game: str, side: Side) -> Machine:
+    """The machine of this game and side that the account or visitor teaches; made if there is none, once.
+
+    Raises:
+        UnknownGameError, NoPupilError, MachineQuotaError.
+    """
+    rules = game_get(game)
+    if not rules.takes_boxes:
+        raise NoPupilError(f"game: No machine with boxes can learn {rules.name}.")
+    found = pupil_of(user, game, side)
+    if found is not None:
+        return found
+    blank = _blank(rules, side)
+    try:
+        with transaction.atomic():
+            machine_quota_require(user)
+            name = f"My {pupil_name(rules, side)}"
+            return machine_clone(machine_id=blank.pk, name=name, is_pupil=True, **owner_fields(user))
+    except IntegrityError:  # a second press was faster
+        found = pupil_of(user, game, side)
+        assert found is not None, "what is there once is the only thing in the way"
+        return found
+
+
+def owner_fields(user: Any) -> dict[str, Any]:
+    """The fields of a machine that say that it belongs to this account, or to this visitor's browser."""
+    return {"guest": user.guest, "is_public": False} if isinstance(user, Visitor) else {"owner": user}
+
+
+def _blank(rules: Game[Any, Any], side: Side) -> Machine:
+    """The untrained machine of the house whose boxes every new one of this game and side shares. Nobody plays it."""
+    slug = f"blank-{rules.slug}-{side.value}"[:60]
+    pattern = _pattern(rules, side)
+    preset = pattern.preset if pattern else preset_usual(rules, side)
+    with contextlib.suppress(IntegrityError), transaction.atomic():
+        if not Machine.objects.filter(slug=slug).exists():
+            return machine_create(
+                game=rules.slug,
+                side=side,
+                name=f"New {pupil_name(rules, side)}",
+                preset=preset,
+                slug=slug,
+                is_public=False,
+                learns=False,
+            )
+    return Machine.objects.get(slug=slug)
+
+
+@transaction.atomic
+def machines_claim(user_id: int, guest: UUID) -> int:
+    """Give a guest's machines to the account that they have made or logged in to; how many.
+
+    What the account teaches already it goes on teaching; the guest's machine of that game and side is then one of its
+    others. An account that is full keeps what it has, and takes nothing more.
+    """
+    user = get_user_model().objects.get(pk=user_id)
+    account_lock(user)
+    own = Machine.objects.filter(owner=user, room__isnull=True)
+    ids = list(Machine.objects.filter(guest=guest).order_by("pk").values_list("pk", flat=True))
+    if own.count() >= settings.MACHINES_PER_ACCOUNT:
+        return 0
+    taught = set(own.filter(is_pupil=True).values_list("game", "side"))
+    for machine in machine_lock(*ids):
+        machine.owner, machine.guest = user, None
+        machine.is_pupil = machine.is_pupil and (machine.game, machine.side) not in taught
+        machine.save(update_fields=["owner", "guest", "is_pupil"])
+    return len(ids)
