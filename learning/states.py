@@ -102,12 +102,16 @@ class MeasurementState(TypedDict):
 
 
 class SnapshotState(TypedDict):
-    """A machine as it was after so many ``games`` of all its trainings, ``games_of_run`` of them in its run."""
+    """A machine as it was after so many ``games`` of all its trainings, ``games_of_run`` of them in its run.
+
+    ``games_left_behind`` of them it knew nothing of any more: an earlier one had been chosen.
+    """
 
     id: int
     training_run: int
     games_of_run: int
     games: int
+    games_left_behind: int
     lesson: int
     plays: bool
     chosen_by_hand: bool

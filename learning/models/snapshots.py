@@ -17,6 +17,9 @@ class Snapshot(models.Model):
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="snapshots")
     games_done = models.PositiveBigIntegerField(help_text="Of the run; 0: as it was before.")
     n_trained = models.PositiveBigIntegerField(help_text="Games of all its trainings by then.")
+    n_left = models.PositiveBigIntegerField(
+        default=0, help_text="As many of them were left behind by then, as an earlier snapshot had been chosen."
+    )
     n_lessons = models.PositiveBigIntegerField(help_text="The number of its last lesson by then.")
     epsilon = models.FloatField(null=True, blank=True, help_text="How often it tried anything then.")
     plays_since = models.PositiveBigIntegerField(

@@ -38,7 +38,7 @@ from learning.kinds.base import Kind, LevelMove
 from learning.kinds.registry import KINDS, kind_of
 from learning.models import Audience, Machine
 from learning.selectors.machines import machine_brief, machine_in, machine_of_house
-from learning.selectors.matches import insight_told
+from learning.selectors.matches import insight_told, insights_joined
 from learning.services import lessons
 from learning.services.lessons import ply_random
 from learning.services.machines import guests_values_require
@@ -72,6 +72,12 @@ def _asks(seat: Seat) -> Any:
     """Who asks for the player in this seat: an account, or a visitor by their guest number."""
     account = _account(seat)
     return Visitor(_guest(seat)) if account is None else account
+
+
+def _is_of(seat: Seat, kind: Kind) -> bool:
+    """Whether a machine of this kind sits there, or one that may have been of it and is gone."""
+    machine = machine_in(seat)
+    return seat.automaton == kind.player if machine is None else kind_of(machine) is kind
 
 
 class OpponentPlayer(SeatPlayer):
@@ -245,13 +251,14 @@ class MachinePlayer(SeatPlayer):
         return machine is not None and is_master(user, machine)
 
     def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
-        """The first word that a kind of machine among them has to say."""
-        for kind in self.kinds:
-            own = [seat for seat in seats if (sits := machine_in(seat)) is None or kind_of(sits) is kind]
+        """What every machine at the board has to say, be it this player's or of another kind, opposite."""
+        found = list[Insight]()
+        for kind in KINDS.values():
+            own = [seat for seat in seats_read(match) if _is_of(seat, kind)]
             insight = kind.insight(match, own) if own else None
             if insight is not None:
-                return insight
-        return None
+                found.append(insight)
+        return insights_joined(match, found) if found else None
 
 
 class HousePlayer(MachinePlayer):

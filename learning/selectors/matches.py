@@ -37,6 +37,33 @@ class Line(TypedDict):
     role: str
 
 
+def insights_joined(match: Match, found: Sequence[Insight]) -> Insight:
+    """What several kinds of machines, one or more, have to say of a match, as one word: that of who moved last.
+
+    Each kind tells of its machines in a part of its own; only lessons are told of all of them.
+    """
+    joined, roles = found[0], match.room.game_rules.look.layout.roles
+    for other in found[1:]:
+        draws, changes = joined["draws"] + other["draws"], joined["changes"] + other["changes"]
+        lessons = sorted(joined["lessons"] + other["lessons"], key=lambda lesson: roles.index(lesson["role"]))
+        later, earlier = (other, joined) if _moved_last(other) > _moved_last(joined) else (joined, other)
+        joined = {**earlier, **later, "draws": draws, "changes": changes, "lessons": lessons}
+    return joined
+
+
+def _moved_last(insight: Insight) -> int:
+    """The ply of the last move that is told of; -1 for none."""
+    moves = _moves_of(insight)
+    return moves[-1]["ply"] if moves else -1
+
+
+def _moves_of(insight: Insight) -> list[Any]:
+    """A line, with ply and role, for every move that is told of, the last one last."""
+    values, parts = insight.get("values"), insight.get("parts")
+    lines: list[Any] = [*insight["draws"], *(values["plies"] if values else ()), *(parts["thoughts"] if parts else ())]
+    return sorted(lines, key=lambda line: line["ply"])
+
+
 LineT = TypeVar("LineT", bound=Line)
 
 
@@ -103,7 +130,7 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
     parts = None
     if "parts" in insight:
         parts = PartsInsight(thoughts=own(insight["parts"]["thoughts"]), changes=own(insight["parts"]["changes"]))
-    decided = [line["role"] for line in draws or (values["plies"] if values else parts["thoughts"] if parts else [])]
+    decided = [line["role"] for line in _moves_of(insight) if line["role"] in machines]
     if not decided and not lessons:
         return None
     role = decided[-1] if decided else lessons[0]["role"]
@@ -174,7 +201,7 @@ def _lessons_view(
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
-        deed = _deed(deltas, learnt=pk in learnt)
+        deed = _deed(deltas) if pk in learnt else nothing_learnt(machine, "beads")
         told = lesson_told(machine.name, result.name.lower(), deed, changed=pk in learnt and bool(deltas))
         view.append({"role": role, "machine": machine_brief(machine), **told})
     return view
@@ -293,10 +320,15 @@ def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDe
     return {"result": result, "sentence": f"{name} {ended}{how}", "deed": deed}
 
 
-def _deed(deltas: Sequence[int], *, learnt: bool) -> str:
+def nothing_learnt(machine: Machine, what: str) -> str:
+    """What is said of a match of which a machine's ledger has no lesson: it may have been reset since."""
+    if machine.learns:
+        return f"It was frozen then, or has been reset since: of this game it has no {what}."
+    return f"It is frozen, so its {what} stay as they are."
+
+
+def _deed(deltas: Sequence[int]) -> str:
     """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
-    if not learnt:
-        return "It is frozen, so its beads stay as they are."
     if not deltas:
         return "Its beads stay as they are."
     if len(set(deltas)) > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from learning.core.opponents.registry import OPPONENTS
@@ -47,21 +46,21 @@ def snapshots_told(machine: Machine) -> dict[str, Any] | None:
         "n_games": max(n_games, default=0),
         "is_even": len(n_games) == 1,
         "curve": {"games": [row["games"] for row in measured], "lines": lines},
-        "playing": _playing(machine, found),
+        "playing": _playing(machine),
         "n_plies": OPENING_PLIES,
         "chosen_on": CHOSEN_ON,
         "said_on": SAID_ON,
     }
 
 
-def _playing(machine: Machine, found: Sequence[SnapshotState]) -> dict[str, Any] | None:
+def _playing(machine: Machine) -> dict[str, Any] | None:
     """The snapshot that was chosen last: how it was confirmed, and how many lessons the machine has had since."""
-    one = next((one for one in found if one["plays"]), None)
-    since = machine.snapshots.filter(plays_since__isnull=False).values_list("plays_since", flat=True).first()
-    if one is None or since is None:
+    chosen = machine.snapshots.prefetch_related("measurements").filter(plays_since__isnull=False).first()
+    if chosen is None or chosen.plays_since is None:
         return None
+    one = _view(chosen)
     confirmed = [_told(measure) for measure in one["measurements"] if measure["confirms"]]
-    return {**one, "confirmed": confirmed, "since": machine.n_lessons - since}
+    return {**one, "confirmed": confirmed, "since": machine.n_lessons - chosen.plays_since}
 
 
 def _told(one: MeasurementState) -> dict[str, Any]:
@@ -95,6 +94,7 @@ def _view(snapshot: Snapshot) -> SnapshotState:
         "training_run": snapshot.run_id,
         "games_of_run": snapshot.games_done,
         "games": snapshot.n_trained,
+        "games_left_behind": snapshot.n_left,
         "lesson": snapshot.n_lessons,
         "plays": snapshot.plays_since is not None,
         "chosen_by_hand": snapshot.plays_since is not None and snapshot.is_by_hand,

@@ -18,7 +18,7 @@ from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import machine_brief, machine_in
-from learning.selectors.matches import lesson_told
+from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.bounds import values_most
 
 
@@ -140,7 +140,7 @@ def _learnt(match: Match, seats: Sequence[Seat], sight: Sight) -> tuple[list[Les
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.side for one in own)
             has_learnt = machine.pk in learnt
-            deed = _deed(sight, machine, n_changes, learnt=has_learnt)
+            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(machine, "values")
             told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
             lessons.append({"role": roles[seat.side], "machine": machine_brief(machine), **told})
     game = match.room.game_rules
@@ -157,9 +157,7 @@ def _learnt(match: Match, seats: Sequence[Seat], sight: Sight) -> tuple[list[Les
     ]
 
 
-def _deed(sight: Sight, machine: Machine, n_changes: int, *, learnt: bool) -> str:
-    if not learnt:
-        return "It is frozen, so its values stay as they are."
+def _deed(sight: Sight, machine: Machine, n_changes: int) -> str:
     return sight.deed(machine, n_changes) if n_changes else "Its values stay as they are."
 
 

@@ -32,6 +32,9 @@ class SnapshotSerializer(serializers.Serializer[Any]):
     training_run = serializers.IntegerField()
     games_of_run = serializers.IntegerField(help_text="Of its training; 0: as it was before.")
     games = serializers.IntegerField(help_text="Of all its trainings by then.")
+    games_left_behind = serializers.IntegerField(
+        help_text="Of these, those that it knew nothing of any more: an earlier snapshot had been chosen."
+    )
     lesson = serializers.IntegerField(help_text="The number of its last lesson by then.")
     plays = serializers.BooleanField(help_text="Whether it was chosen last: what it has learnt since came on top.")
     chosen_by_hand = serializers.BooleanField()

@@ -15,6 +15,7 @@ from games.rules.registry import game_get
 from games.selectors import game_view
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
+from learning.kinds.base import percent
 from learning.kinds.registry import KINDS, kind_of
 from learning.selectors import machines as selectors
 
@@ -51,6 +52,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     context = {
         "machine": selectors.machine_brief(machine),
         "view": view,
+        "tries": percent(view.get("epsilon", 0.0)),
         "asked": asked,
         "problem": problem,
         "is_start": view["position"] == start,

@@ -26,7 +26,7 @@ from learning.core.training.table_memory import (
     table_against_opponent,
     table_worst_case,
 )
-from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page
+from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page, percent
 from learning.kinds.entries import Entries
 from learning.kinds.tables import live
 from learning.kinds.tables.words import GROUPS, WORDS, sentences
@@ -109,7 +109,8 @@ class TableKind(Entries):
             }
             for side in Side
         ]
-        own = {"seats": seats, "n_values": machine.n_values, "tries": machine.epsilon if machine.learns else 0.0}
+        tries = (machine.epsilon or 0.0) if machine.learns else 0.0
+        own = {"seats": seats, "n_values": machine.n_values, "tries": percent(tries)}
         return Page("learning/machine_table.html", plain.context | own)
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from learning.core.training.contest import ContestPlayer
 from learning.core.training.episodes import Tally
 from learning.core.training.q_contest import FrozenValues
 from learning.core.training.q_episodes import QMemory
-from learning.kinds.base import Ended, Page
+from learning.kinds.base import Ended, Page, percent
 from learning.kinds.entries import Entries
 from learning.kinds.values import live
 from learning.kinds.values.words import GROUPS, WORDS, sentences
@@ -98,7 +98,8 @@ class ValueKind(Entries):
         plain = super().page(machine, asked)
         full = values_full(machine) if machine.learns else ""
         facts = plain.context["machine"] | {"n_values": machine.n_values, "full": full}
-        return Page("learning/machine_values.html", plain.context | {"machine": facts, "most_in_file": MAX_VALUES})
+        own = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}
+        return Page("learning/machine_values.html", plain.context | own)
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
         rule, view = machine.rule, position_values(machine, text, partial(live.sees, machine), live.SIGHT)

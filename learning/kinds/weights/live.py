@@ -23,7 +23,7 @@ from learning.core.machines.value_rule import ValueRule
 from learning.kinds.weights import told
 from learning.models import Machine, Thought, Weights
 from learning.selectors.machines import machine_brief, machine_in
-from learning.selectors.matches import lesson_told
+from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.weights import weights_around, weights_learner_at, weights_played
 
 MOST = 12
@@ -171,7 +171,8 @@ def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list
         row, role = taught.get(machine.pk), roles[seat.side]
         learnt = None if row is None else _changed(machine, role, row)
         result = Result.of(match.outcome, Side(seat.side)).name.lower()
-        said = lesson_told(machine.name, result, _deed(learnt), changed=learnt is not None)
+        deed = nothing_learnt(machine, "weights") if learnt is None else _deed(learnt)
+        said = lesson_told(machine.name, result, deed, changed=learnt is not None)
         lessons.append({"role": role, "machine": machine_brief(machine), **said})
         changes += [] if learnt is None else [learnt]
     return lessons, changes
@@ -193,10 +194,8 @@ def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
     }
 
 
-def _deed(learnt: WeightsLearnt | None) -> str:
+def _deed(learnt: WeightsLearnt) -> str:
     """What a match did to a machine's weights, in words."""
-    if learnt is None:
-        return "It is frozen, so its weights stay as they are."
     if not learnt["weights"]:
         return "Its weights stay as they are."
     most = learnt["weights"][0]

@@ -37,7 +37,7 @@ def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any],
     ``after`` asks for what the machine played by after so many games, ``lesson`` for what a lesson changed.
     """
     learner = weights_learner(machine)
-    snapshots = sorted(set(machine.snapshots.values_list("n_trained", flat=True)))
+    snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
     now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
     shown, problem = now, ""
     for field, find in (("after", _snapshot), ("lesson", _change)):
@@ -49,7 +49,7 @@ def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any],
         "problem": problem,
         "shown": shown,
         "plays_by_mean": bool(learner.rule.average_games),
-        "snapshots": [(n_trained, f"after {_games(n_trained)} of training") for n_trained in snapshots],
+        "snapshots": [(n_trained, f"after {_trained(n_trained, n_left)}") for n_trained, n_left in snapshots],
         "n_learnt": learner.n_learnt,
         "n_lessons": machine.n_lessons,
         "n_changed": int(np.count_nonzero(shown.weights)),
@@ -80,7 +80,7 @@ def _snapshot(machine: Machine, number: str) -> Shown | None:
     if found is None:
         return None
     then = weights_learner_at(machine.pk, found.n_lessons, machine.game_rules, cast("ValueRule", machine.rule))
-    title = f"its weights as they were after {_games(found.n_trained)} of training"
+    title = f"its weights as they were after {_trained(found.n_trained, found.n_left)}"
     return Shown(then.played, title, after=found.n_trained)
 
 
@@ -100,6 +100,11 @@ def _change(machine: Machine, number: str) -> Shown | None:
 def _number(text: str) -> int:
     """The number that a text is; -1, which nothing has, if it is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else -1
+
+
+def _trained(n_games: int, n_left: int) -> str:
+    left = f", {n_left:,} of them left behind" if n_left else ""
+    return f"{_games(n_games)} of training{left}"
 
 
 def _games(n_games: int) -> str:

@@ -23,7 +23,7 @@ from learning.core.opponents.registry import opponents_offered
 from learning.kinds.weights.levels import learnt
 from learning.kinds.weights.live import match_moves
 from learning.services.machines import machine_create
-from tests.factories import guest
+from tests.factories import guest, person, user
 from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +117,25 @@ def test_two_levels_that_meet_both_tell_and_a_machine_tells_before_any_level() -
     against = stepped(str(machine.pk), "champion")
     assert against["learning"]["machine"]["id"] == machine.pk
     assert [one["url"] for one in thoughts_of(against)] == [f"{machine.get_absolute_url()}#weights"]
+    other = machine_create(game="romgon", side=None, name="Q", preset="romgon-q")
+    for first, second in ((machine, other), (other, machine)):
+        state = stepped(str(first.pk), str(second.pk))
+        assert [one["role"] for one in thoughts_of(state)] == ["Black" if first is machine else "White"]
+        assert [one["role"] for one in state["learning"]["values"]["plies"]] == ["Black" if first is other else "White"]
+        assert state["learning"]["machine"]["id"] == second.pk
+    owner = user()
+    mine = machine_create(game="romgon", side=None, name="Mine", rule=QUICK, owner=owner)
+    seats = {"opponent": "machine", "machine": str(other.pk), "takes_over": str(mine.pk), "side": Side.SECOND}
+    code = services.room_create(person=person(owner), game="romgon", **seats).room.code
+    for _ in range(2):
+        state = room_view(room_get(code))
+        services.match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
+    services.match_resign(code=code, person=person(owner))
+    over = room_view(room_get(code))["learning"]
+    assert [one["machine"]["id"] for one in over["lessons"]] == [other.pk, mine.pk]
+    assert over["parts"]["changes"]
+    assert over["values"]["changes"]
+    assert over["lesson"]["sentence"] == next(one["sentence"] for one in over["lessons"] if one["role"] == over["role"])
 
 
 class TestPage:

@@ -32,6 +32,7 @@ from learning.kinds.machines import machine_export
 from learning.kinds.values.kind import ValueKind
 from learning.kinds.weights.kind import WeightsKind
 from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun
+from learning.selectors import snapshots as shown
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.values import value_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset, machine_update
@@ -158,8 +159,9 @@ class TestMeasured:
         again = measured_run(machine, games=3, n_measured=2)
         first = again.snapshots.filter(games_done=0).latest("pk")
         assert known_at(machine, first.n_lessons)[2] == 101
-        assert first.n_trained == N_GAMES
-        assert TrainingRun.objects.latest("pk").snapshots.get(games_done=3).n_trained == N_GAMES + 3
+        assert (first.n_trained, first.n_left) == (N_GAMES, 20)
+        last_of_run = TrainingRun.objects.latest("pk").snapshots.get(games_done=3)
+        assert (last_of_run.n_trained, last_of_run.n_left) == (N_GAMES + 3, 20)
 
     def test_the_newest_needs_no_lesson_to_play(self, scripted: dict[int, float]) -> None:
         scripted.update({N_GAMES: 1.0})
@@ -285,6 +287,13 @@ class TestChosen:
         assert known(again) == then[0][1]
         assert again.n_lessons == n_lessons + 1, "the ledger knows of every time"
         assert known_at(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
+        snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[1][0].pk))
+        for n_games, left in ((2, 119), (3, 119)):  # 120 games in all, of which it knew one, and then those since
+            measured_run(machine, games=n_games, n_measured=0)
+            latest = machine.snapshots.latest("pk")
+            assert (latest.n_left, known_at(machine, latest.n_lessons)[2]) == (left, latest.n_trained - left)
+        snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[0][0].pk))
+        again = Machine.objects.get(pk=machine.pk)
         text = json.loads(machine_export(again).text)
         assert (text["learnt"], set(text["weights"])) == (0, {0.0}), "a file holds what plays"
 
@@ -413,7 +422,7 @@ class TestValues:
 
 class TestShown:
     def test_the_page_tells_what_plays_and_its_owner_may_choose(
-        self, client: Client, scripted: dict[int, float]
+        self, client: Client, scripted: dict[int, float], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         owner = user()
         scripted.update({1: 1.0})
@@ -440,6 +449,21 @@ class TestShown:
         measured_run(machine, games=1, n_measured=0)
         page = client.get(machine.get_absolute_url()).content.decode()
         assert "They were tried out in up to 20 games against" in page
+        first = machine.snapshots.earliest("pk")
+        client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": first.pk})
+        measured_run(machine, games=1, n_measured=0)
+        snapshot_choose(user=owner, machine_id=machine.pk, wanted=NEWEST)
+        address = machine.get_absolute_url()
+        page = client.get(address).content.decode()
+        assert "after 5 games of training, 4 of which had been left behind.</b>" in page
+        assert client.get(address, {"after": 5}).context["shown"].title.endswith("of training, 4 of them left behind")
+        monkeypatch.setattr(shown, "SHOWN_MOST", 1)
+        snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(first.pk))
+        page = client.get(address).content.decode()
+        assert "plays by what it knew after 0 games of training.</b>" in page, "though it is not among the latest"
+        client.force_login(user("staff", is_staff=True, is_superuser=True))
+        page = client.get(f"/admin/learning/snapshot/?machine__id__exact={machine.pk}")
+        assert "hard 100 of 20 games" in page.content.decode()
         refused = client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": "0"})
         assert refused.status_code == 404
         assert "Which of its selves plays" not in client.get(learner().get_absolute_url()).content.decode()

@@ -281,6 +281,10 @@ class TestPlayed:
         learning = room_view(room_get(seated.room.code))["learning"]
         assert learning is not None
         assert learning["lessons"][0]["deed"] == "It is frozen, so its weights stay as they are."
+        Machine.objects.filter(pk=machine.pk).update(learns=True)
+        learning = room_view(room_get(seated.room.code))["learning"]
+        assert learning is not None
+        assert learning["lessons"][0]["deed"].startswith("It was frozen then, or has been reset since")
 
     def test_one_that_was_deleted_since_it_was_read_knows_nothing(self) -> None:
         machine = alone(learner())
