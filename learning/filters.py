@@ -9,10 +9,14 @@ from django import forms
 from django.db.models import BigIntegerField, F, Func, Q, QuerySet
 from rest_framework.exceptions import ValidationError
 
+from games.players import Viewer
 from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
-from learning.access import machines_visible, row_id
+from learning.access import machines_visible, owned_by, row_id
+from learning.core.machines.presets import ALL_PRESETS
+from learning.forms.base import PlainForm
+from learning.forms.machines import game_choices
 from learning.models import (
     AnyBox,
     ExperimentRun,
@@ -42,12 +46,12 @@ class Distance(Func):
 
 
 class WholeFilter(django_filters.NumberFilter):
-    """A whole number as small as plies are."""
+    """A whole number, as small as plies are if nothing else is said."""
 
     field_class = forms.IntegerField
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, min_value=0, max_value=32767, **kwargs)
+    def __init__(self, *args: Any, max_value: int = 32767, **kwargs: Any) -> None:
+        super().__init__(*args, min_value=0, max_value=max_value, **kwargs)
 
     def get_max_validator(self) -> None:
         """The field has one already."""
@@ -109,6 +113,95 @@ class MachineFilter(django_filters.FilterSet):
         if not wanted:
             raise ValidationError({"side": f"{value!r} is a side of no game."})
         return queryset.filter(wanted)
+
+
+SORTS = {
+    "name": ("Name", ("name", "pk")),
+    "game": ("Game", ("game", "name", "pk")),
+    "side": ("Side", ("side", "name", "pk")),
+    "rule": ("Rule", ("preset", "name", "pk")),
+    "games": ("Fewest games", ("standing__games", "standing")),
+    "-games": ("Most games", ("-standing__games", "-standing")),
+    "strength": ("Weakest", (F("standing__score").asc(nulls_first=True), "standing")),
+    "-strength": ("Strongest", (F("standing__score").desc(nulls_last=True), "-standing")),
+}
+"""By what the list of machines is sorted, in words, and its columns: each is an index (``models.Standing``)."""
+OWN_RULE = "own"
+
+
+class MachineListForm(PlainForm):
+    """What the list of machines is asked, each refusal at its own field."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if isinstance(field, forms.ChoiceField):
+                field.error_messages["invalid_choice"] = "There is no such choice here: %(value)s."
+
+
+class MachineListFilter(django_filters.FilterSet):
+    """The list of machines as people narrow and sort it; what is refused narrows nothing."""
+
+    search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", label="Name", max_length=80)
+    game = django_filters.ChoiceFilter(label="Game", empty_label="any", choices=game_choices)
+    side = django_filters.ChoiceFilter(
+        label="Plays",
+        empty_label="any",
+        method="on_side",
+        choices=[("0", "first"), ("1", "second"), ("both", "either side")],
+    )
+    rule = django_filters.ChoiceFilter(
+        label="Rule",
+        empty_label="any",
+        method="by_rule",
+        choices=lambda: [*((slug, one.name) for slug, one in ALL_PRESETS.items()), (OWN_RULE, "a rule of its own")],
+    )
+    games = WholeFilter(field_name="standing__games", lookup_expr="gte", label="Games, at least", max_value=10**15)
+    strength = django_filters.NumberFilter(
+        method="as_strong", label="Points of 100, at least", min_value=0, max_value=100
+    )
+    whose = django_filters.ChoiceFilter(
+        label="Whose", empty_label="everybody’s", method="of_owner", choices=[("own", "mine"), ("house", "the house’s")]
+    )
+    sort = django_filters.ChoiceFilter(
+        label="Sorted by",
+        empty_label=None,
+        method="in_order",
+        choices=[(slug, words) for slug, (words, _) in SORTS.items()],
+    )
+
+    class Meta:
+        model = Machine
+        fields: list[str] = []
+        form = MachineListForm
+
+    def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
+        """What is in the list, narrowed, and always in an order in which no two machines are equal."""
+        listed = queryset.filter(room__isnull=True, standing__isnull=False).order_by(*SORTS["name"][1])
+        return super().filter_queryset(listed)
+
+    def on_side(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
+        """Those that begin, those that come second, or those that play either side."""
+        return queryset.filter(side__isnull=True) if value == "both" else queryset.filter(side=int(value))
+
+    def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
+        """Those whose rule was copied from a preset, or from none."""
+        return queryset.filter(preset="" if value == OWN_RULE else value)
+
+    def as_strong(self, queryset: QuerySet[Machine], name: str, value: Any) -> QuerySet[Machine]:
+        """Those that make so many of a hundred points against random play."""
+        return queryset.filter(standing__score__gte=float(value) / 100)
+
+    def of_owner(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
+        """The reader's own, or the house's."""
+        if value == "house":
+            return queryset.filter(owner__isnull=True, guest__isnull=True)
+        own = owned_by(Viewer.of(self.request.user))
+        return queryset.none() if own is None else queryset.filter(own)
+
+    def in_order(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
+        """Sorted as asked."""
+        return queryset.order_by(*SORTS[value][1])
 
 
 class BoxOrdering(Ordering):

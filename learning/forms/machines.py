@@ -23,6 +23,11 @@ def game_label(game: Game[Any, Any]) -> str:
     return f"{game.name} {game.variant}".strip() if game.additions else game.name
 
 
+def game_choices() -> list[tuple[str, str]]:
+    """The games that some machine can play, as a list names them."""
+    return [(game.slug, game_label(game)) for game in GAMES.values() if presets_of(game)]
+
+
 def machine_kinds() -> dict[str, str]:
     """The usual kind of machine that plays a game, by the game's slug."""
     return {game.slug: kind.slug for game in GAMES.values() if (kind := kind_usual(game)) is not None}
@@ -37,9 +42,7 @@ def usual_presets() -> dict[str, list[str]]:
 class MachineForm(PlainForm):
     """A new machine: a preset, or a rule of its own with every field."""
 
-    game = forms.ChoiceField(
-        label="Game", choices=lambda: [(game.slug, game_label(game)) for game in GAMES.values() if presets_of(game)]
-    )
+    game = forms.ChoiceField(label="Game", choices=game_choices)
     side = forms.TypedChoiceField(
         label="It plays",
         coerce=lambda side: Side(int(side)),

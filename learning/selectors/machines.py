@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import sqrt
 from typing import Any
 
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Case, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import JSONObject
 from django.urls import reverse
 
@@ -17,6 +18,7 @@ from games.states import MachineBrief
 from learning.access import is_seen, machines_visible, owned_by
 from learning.core.engines.registry import engine_of
 from learning.core.machines.box_machine import Result
+from learning.core.machines.presets import preset_named
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
 from learning.models import Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
@@ -187,19 +189,42 @@ def machine_loss(machine: Machine) -> dict[str, int]:
     }
 
 
-def machine_rows(machines: QuerySet[Machine], *, game: str = "", limit: int = 200) -> list[dict[str, Any]]:
-    """Machines as lines of a list, in order of name."""
-    chosen = machines.filter(game=game) if game else machines
+def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
+    """Machines as lines of a list, with how they stand; asks for nothing that was not read with them."""
     return [
         {
             **machine_brief(machine),
+            "board": machine.game,
             "game": machine.game_rules.name,
+            "variant": machine.game_rules.variant if machine.game_rules.additions else "",
             "side_name": machine.get_side_display(),
-            "owner": machine.owner.get_username() if machine.owner else "",
+            "rule": preset.name if (preset := preset_named(machine.preset)) else "a rule of its own",
+            "owner": machine.owner.get_username()
+            if machine.owner
+            else "this browser"
+            if machine.guest
+            else "the house",
             "is_public": machine.is_public,
+            "is_exact": machine.game_rules.enumerable,
+            "standing": machine.standing,
+            "curve": curve_small(machine.standing.points),
         }
-        for machine in chosen.select_related("owner").order_by("name", "pk")[:limit]
+        for machine in machines
     ]
+
+
+def curve_small(points: Sequence[tuple[float, float]]) -> str:
+    """A curve as the points of a line in a picture of 100 × 30: the root of the games across, the score upwards."""
+    most = max((games for games, _ in points), default=0) or 1
+    return " ".join(f"{100 * sqrt(games / most):.1f},{30 * (1 - score):.1f}" for games, score in points)
+
+
+def machine_list_found(user: Any, text: str, beside: Sequence[Machine], limit: int = 12) -> list[Machine]:
+    """Machines with this in their name to put beside others: of the same game first, and none of those."""
+    listed = machines_visible(user).filter(name__icontains=text, room__isnull=True)
+    found = listed.exclude(pk__in=[machine.pk for machine in beside])
+    same = Q(game__in=[machine.game for machine in beside])
+    return list(found.order_by(Case(When(same, then=0), default=1), "name", "pk")[:limit])
 
 
 def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,7 +19,9 @@ from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.registry import GAMES
+from games.selectors import game_picture
 from learning.access import is_master, machine_for, machines_visible, run_for
+from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet, seed_new
 from learning.kinds.machines import opponent_machines
 from learning.kinds.registry import kind_of
@@ -30,6 +34,8 @@ from learning.states import PointState
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""
+LISTED = 24
+"""Machines of a page of the list."""
 
 
 @login_required
@@ -132,13 +138,17 @@ def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_GET
 def machine_list(request: HttpRequest) -> HttpResponse:
-    """Every machine there is to see; several can be chosen and compared."""
-    chosen = request.GET.get("game", "")
-    machines = selectors.machine_rows(machines_visible(request.user), game=chosen if chosen in GAMES else "")
+    """Every machine there is to see, sorted and narrowed; several can be chosen and compared."""
+    # Sorted by what the page does not name it would have another order on its next page.
+    chosen = MachineListFilter(request.GET or {"sort": "name"}, machines_visible(request.user), request=request)
+    page = Paginator(chosen.qs.select_related("owner", "standing"), LISTED).get_page(request.GET.get("page"))
+    machines = selectors.machine_rows(list(page))
     context = {
+        "form": chosen.form,
+        "page_obj": page,
         "machines": machines,
-        "games": list(GAMES.values()),
-        "chosen": chosen,
+        "boards": {game: game_picture(GAMES[game]) for game in {machine["board"] for machine in machines}},
+        "is_narrowed": any(value for name, value in request.GET.items() if name not in ("sort", "page")),
         "compared_most": COMPARED_MOST,
     }
     return render(request, "learning/machines.html", context)
@@ -154,12 +164,19 @@ def compare(request: HttpRequest) -> HttpResponse:
     if len({machine.game for machine in machines}) > 1:
         messages.info(request, "These machines play different games, so compare their curves with care.")
     curves = selectors_runs.machine_curves(machines)
+    sought = request.GET.get("search", "").strip()[:80]
+    found = selectors.machine_list_found(request.user, sought, machines) if sought else []
     context = {
-        "machines": [{"id": m.pk, "name": m.name, "url": m.get_absolute_url()} for m in machines],
+        "sought": sought,
+        "found": [{**selectors.card_facts(m), "query": _query([*machines, m])} for m in found],
+        "is_full": len(machines) == COMPARED_MOST,
+        "machines": [
+            {**selectors.card_facts(m), "without": _query([one for one in machines if one != m])} for m in machines
+        ],
         "curves": [{"id": m.pk, "name": m.name, "points": curves[m.pk]} for m in machines],
         "without": [m.name for m in machines if not curves[m.pk]],
         "against": CURVE_AGAINST,
-        "query": request.GET.urlencode(),
+        "query": _query(machines),
     }
     return render(request, "learning/compare.html", context)
 
@@ -178,6 +195,11 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
 def _compared(request: HttpRequest) -> list[Machine]:
     refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
     return [machine_for(request.user, ref) for ref in list(refs)[:COMPARED_MOST]]
+
+
+def _query(machines: Sequence[Machine]) -> str:
+    """What stands behind the question mark of the page that compares these."""
+    return urlencode([("machine", machine.pk) for machine in machines])
 
 
 def _against_first(run: TrainingRun) -> str:

@@ -1,8 +1,14 @@
-/** Pictures of games: each place for one holds what it is drawn from, and is as large as its picture from the start. */
+/**
+ * Pictures of games: each place for one holds what it is drawn from, or names one of the page's `boards`, and is as
+ * large as its picture from the start.
+ */
 
 import { boardPicture } from "./diagram.js";
+import { pageData } from "./dom.js";
+
+const boards = pageData("boards", {});
 
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".game-board"))) {
-  const { layout, pieces } = JSON.parse(place.querySelector("script").textContent);
+  const { layout, pieces } = boards[place.dataset.board] ?? JSON.parse(place.querySelector("script").textContent);
   place.append(boardPicture(layout, pieces, { label: place.dataset.label }));
 }

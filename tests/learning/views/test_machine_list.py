@@ -1,0 +1,196 @@
+"""The list of machines: sorted and narrowed by the database, in as many queries for a thousand as for one."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from games.rules.base import Side
+from learning.filters import SORTS, MachineListFilter
+from learning.models import Machine, Standing
+from learning.services.machines import machine_create
+from learning.tasks import standings_keep
+from tests.factories import NC, machine, room, trained, user
+
+pytestmark = pytest.mark.django_db
+
+
+def names(client: Client, query: str = "") -> list[str]:
+    return [row["name"] for row in client.get(f"/machines?{query}").context["machines"]]
+
+
+def many(n: int, **fields: Any) -> list[Machine]:
+    """So many machines without boxes, each with its own games and score."""
+    made = Machine.objects.bulk_create(
+        Machine(
+            slug=f"many-{k}",
+            name=f"Many {k:05d}",
+            game=NC,
+            side=k % 2,
+            preset="scroggs",
+            rule_json={},
+            n_games=k,
+            n_draws=k,
+            **fields,
+        )
+        for k in range(n)
+    )
+    Standing.objects.bulk_create(
+        Standing(machine=one, games=k, score=k / n, win=k / n, draw=0, loss=1 - k / n, curve=[0, 0.5, k, k / n])
+        for k, one in enumerate(made)
+    )
+    return made
+
+
+@pytest.fixture
+def three() -> dict[str, Machine]:
+    """A first and a second player of noughts and crosses and one of hexapawn, none as strong as another."""
+    made = {
+        "Ada": trained(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
+        "Cy": machine_create(game="hexapawn", side=Side.SECOND, name="Cy", preset="gardner-her"),
+        "Bo": trained(machine(Side.SECOND, name="Bo"), 100),
+    }
+    standings_keep()
+    return made
+
+
+class TestSorting:
+    def test_by_each_column_and_back(self, client: Client, three: dict[str, Machine]) -> None:
+        score = {name: Standing.objects.get(pk=one.pk).score or 0 for name, one in three.items()}
+        by_score = sorted(score, key=lambda name: score[name])
+        for query, expected in {
+            "": ["Ada", "Bo", "Cy"],
+            "sort=game": ["Cy", "Ada", "Bo"],
+            "sort=side": ["Ada", "Bo", "Cy"],
+            "sort=rule": ["Cy", "Bo", "Ada"],
+            "sort=games": ["Cy", "Bo", "Ada"],
+            "sort=-games": ["Ada", "Bo", "Cy"],
+            "sort=strength": by_score,
+            "sort=-strength": by_score[::-1],
+        }.items():
+            assert names(client, query) == expected, query
+
+    @pytest.mark.parametrize("sort", SORTS)
+    def test_reads_an_index_and_no_more_than_the_page(self, sort: str) -> None:
+        many(1500)
+        everybody = MachineListFilter({"sort": sort}, Machine.objects.filter(is_public=True)).qs
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE learning_machine, learning_standing")
+        plan = everybody.select_related("standing")[:24].explain()
+        assert "Sort" not in plan.replace("Incremental Sort", "")
+        assert re.search(r"Index (Only )?Scan.* using (machine_by_\w+|standing_\w+)", plan), plan
+
+    def test_pages_neither_repeat_nor_leave_out_one(self, client: Client) -> None:
+        many(60)
+        Standing.objects.update(score=0.5, games=7)
+        for sort in SORTS:
+            seen = [name for page in (1, 2, 3) for name in names(client, f"sort={sort}&page={page}")]
+            assert len(seen) == len(set(seen)) == 60
+        page = client.get("/machines?sort=-games&game=noughts-and-crosses&page=2").content.decode()
+        assert 'href="?sort=-games&amp;game=noughts-and-crosses&amp;page=3"' in page
+        assert names(client, "page=99") == names(client, "page=3")
+
+
+class TestNarrowing:
+    def test_by_everything_that_is_shown(self, client: Client, three: dict[str, Machine]) -> None:
+        own = user("somebody")
+        Machine.objects.filter(name="Bo").update(owner=own, preset="")
+        for query, expected in {
+            "search=A": ["Ada"],
+            "game=hexapawn": ["Cy"],
+            "side=1": ["Bo", "Cy"],
+            "side=both": [],
+            "rule=scroggs": ["Ada"],
+            "rule=own": ["Bo"],
+            "games=100": ["Ada", "Bo"],
+            "games=101": ["Ada"],
+            "whose=house": ["Ada", "Cy"],
+            "whose=own": [],
+            "strength=100": [],
+            "strength=0": ["Ada", "Bo", "Cy"],
+            "side=1&games=1": ["Bo"],
+        }.items():
+            assert names(client, query) == expected, query
+        client.force_login(own)
+        assert names(client, "whose=own") == ["Bo"]
+
+    @pytest.mark.parametrize(
+        "wrong",
+        ["game=chess", "side=9", "rule=../..", "games=-1", "games=1e99", "games=much", "strength=101", "strength=nan",
+         "whose=owner", "sort=password", f"search={'x' * 81}"],
+    )  # fmt: skip
+    def test_what_is_no_choice_is_told_at_its_field(
+        self, client: Client, three: dict[str, Machine], wrong: str
+    ) -> None:
+        page = client.get(f"/machines?{wrong}")
+        field = wrong.partition("=")[0]
+        assert list(page.context["form"].errors) == [field]
+        assert f'id="id_{field}_error"' in page.content.decode()
+        assert [row["name"] for row in page.context["machines"]] == ["Ada", "Bo", "Cy"]
+
+
+class TestWhoSeesWhat:
+    def test_what_is_private_is_in_nobody_elses_list_and_copies_for_rooms_in_none(self, client: Client) -> None:
+        mine, other = user("mine"), user("other")
+        machine(name="Secret", owner=mine, is_public=False)
+        machine(name="Open", slug="open")
+        room("machine", machine="open", fresh=True)
+        queries: list[Callable[[], list[str]]] = [
+            lambda query=query: names(client, query)  # type: ignore[misc]
+            for query in ("", "search=Secret", "sort=-games", "whose=house", "games=0", f"game={NC}")
+        ]
+        for account in (None, other):
+            if account:
+                client.force_login(account)
+            assert all("Secret" not in ask() for ask in queries)
+            assert names(client) == ["Open"]
+            assert b"Secret" not in client.get("/machines/compare?search=ecre").content.replace(b"ecre\xe2", b"")
+        client.force_login(mine)
+        assert names(client) == ["Open", "Secret"]
+        assert names(client, "whose=own") == ["Secret"]
+
+    def test_a_visitors_own_is_in_their_list_alone(self, client: Client) -> None:
+        client.post("/teach", {"game": NC})
+        (own,) = Machine.objects.filter(guest__isnull=False)
+        for query in ("", "whose=own", f"game={NC}&sort=-games"):
+            assert names(client, query) == [own.name], query
+            assert names(Client(), query) == [], query
+        assert names(client, "whose=house") == []
+        assert "of this browser" in client.get("/machines").content.decode()
+
+
+class TestCost:
+    def test_as_many_queries_for_a_thousand_as_for_one(self, client: Client) -> None:
+        counts = []
+        for n in (1, 999):
+            many(n) if n == 1 else Machine.objects.all().delete() and many(1000)
+            with CaptureQueriesContext(connection) as queries:
+                page = client.get("/machines?sort=-strength")
+            counts.append(len(queries))
+        assert counts[0] == counts[1] <= 3
+        assert len(page.content) < 100_000
+
+    def test_a_page_of_all_games_holds_each_board_once(self, client: Client, three: dict[str, Machine]) -> None:
+        assert set(client.get("/machines").context["boards"]) == {NC, "hexapawn"}
+
+
+class TestComparing:
+    def test_finds_machines_to_add_and_leaves_out(self, client: Client, three: dict[str, Machine]) -> None:
+        ada, bo = three["Ada"], three["Bo"]
+        page = client.get(f"/machines/compare?machine={ada.pk}&search=O").content.decode()
+        assert f'href="/machines/compare?machine={ada.pk}&amp;machine={bo.pk}"' in page
+        assert "Cy" not in page
+        both = client.get(f"/machines/compare?machine={ada.pk}&machine={bo.pk}").content.decode()
+        assert f'href="/machines/compare?machine={bo.pk}"' in both
+        for odd in ("%25", "'", "x" * 5000, "<b>"):
+            assert client.get(f"/machines/compare?search={odd}").status_code == 200
+
+    def test_is_full_with_six(self, client: Client) -> None:
+        query = "&".join(f"machine={one.pk}" for one in many(6))
+        page = client.get(f"/machines/compare?{query}&search=Many").content.decode()
+        assert "as many as one picture can hold" in page
+        assert 'name="search"' not in page
