@@ -13,9 +13,6 @@ from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_waiting
 from learning.selectors.runs import run_going_on, run_list_going_on
 
-MODULES = tuple(f"js/{name}.js" for name in ("boards", "diagram", "beads", "dom"))
-"""What draws the boards: named beforehand, so that a browser need not read one to learn of the next."""
-
 
 @require_GET
 def lobby(request: HttpRequest) -> HttpResponse:
@@ -33,7 +30,6 @@ def lobby(request: HttpRequest) -> HttpResponse:
             for game in GAMES.values()
             if game.slug == game.family
         ],
-        "modules": MODULES,
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
         "live_rooms": [match_live(match) for match in match_list_live(viewer)],
         "runs": [run_going_on(run) for run in run_list_going_on(request.user)],

@@ -16,6 +16,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" /
 from tests.bench import (
     ai,
     exact_strength,
+    first_seconds,
     ladder,
     learning_speed,
     learnt,
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "api-run": stored.api_run,
     "storing-boxes": stored.storing_boxes,
     "live-move": stored.live_move,
+    "first-seconds": first_seconds.first_seconds,
     "live-few": live_load.live_few,
     "match-page": stored.match_page,
     "page-of-boxes": stored.page_of_boxes,

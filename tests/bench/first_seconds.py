@@ -1,0 +1,87 @@
+"""What a visitor waits for whose browser is new to the site, over a line of 10 Mbit/s with 40 ms, and what is sent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.bench.figures import Figure, spread
+from tests.bench.live_site import Site, running_site
+
+LATENCY_MS = 40
+BYTES_PER_S = 10_000_000 / 8
+VISITS = 7
+MAIN = ("/", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
+
+NOTE = """
+  window.painted = 0;
+  window.shifted = 0;
+  const note = (type, write) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(write)).observe({ type, buffered: true });
+  note("largest-contentful-paint", (one) => { window.painted = one.startTime; });
+  note("layout-shift", (one) => { window.shifted += one.value; });
+"""
+OPEN = "#board.is-mine .is-playable"
+# The last cell with a mark that can be played, and when that has been drawn: in the page, so that nobody is asked.
+MOVE = """async ([open, since]) => {
+  const until = (is) => new Promise((done) => {
+    const look = () => (is() ? done() : requestAnimationFrame(look));
+    look();
+  });
+  await until(() => document.querySelector(open));
+  const isOpen = performance.timeOrigin + performance.now() - since;
+  const before = document.querySelectorAll("#moves > li").length;
+  document.querySelector(open).dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  await until(() => document.querySelectorAll("#moves > li").length > before);
+  return [isOpen, performance.timeOrigin + performance.now() - since];
+}"""
+
+
+def first_seconds() -> Iterator[Figure]:
+    """The front page, one click to a move of one's own, and the weight of every main page."""
+    with running_site() as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        seen = [_visit(browser, site) for _ in range(VISITS + 1)][1:]  # the first warms the site up
+        painted, shifted, opened, moved = (list(column) for column in zip(*seen, strict=True))
+        for name, found, most in (
+            ("front page, largest contentful paint, s", painted, 1.5),
+            ("one click to a board that waits for one's move, s", opened, 1.5),
+            ("one click to a move of one's own, played and shown, s", moved, 1.5),
+        ):
+            yield Figure(name, spread(found), f"<= {most}", sorted(found)[len(found) // 2] <= most)
+        yield Figure("front page, layout shift", spread(shifted, "{:.3f}"), "<= 0.02", max(shifted) <= 0.02)
+        for address in MAIN:
+            page, sent = _visitor(browser, site)
+            page.goto(address, wait_until="networkidle")
+            yield Figure(f"{address}, kB sent", f"{sum(sent) / 1000:.0f}", "<= 250", sum(sent) <= 250_000)
+            page.context.close()
+
+
+def _visit(browser: Browser, site: Site) -> tuple[float, float, float, float]:
+    """Seconds to the largest paint, the shift of the layout, and seconds from a click to the board and to a move."""
+    page, _ = _visitor(browser, site)
+    page.goto("/", wait_until="networkidle")
+    painted, shifted = page.evaluate("[window.painted / 1000, window.shifted]")
+    since = page.evaluate("performance.timeOrigin + performance.now()")
+    page.locator(".game .is-main").first.click(no_wait_after=True)
+    page.wait_for_url("**/rooms/*", wait_until="commit")
+    opened, moved = page.evaluate(MOVE, [OPEN, since])
+    page.context.close()
+    return painted, shifted, opened / 1000, moved / 1000
+
+
+def _visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
+    """A page of a browser that knows nothing of the site, on a slow line; and the bytes of what it is sent."""
+    page = browser.new_context(base_url=f"http://localhost:{site.port}").new_page()
+    page.add_init_script(NOTE)
+    line = page.context.new_cdp_session(page)
+    line.send("Network.enable")
+    limits = {"latency": LATENCY_MS, "downloadThroughput": BYTES_PER_S, "uploadThroughput": BYTES_PER_S}
+    line.send("Network.emulateNetworkConditions", {"offline": False, **limits})
+    sent: list[float] = []
+    line.on("Network.loadingFinished", lambda event: sent.append(event["encodedDataLength"]))
+    return page, sent

@@ -1,0 +1,27 @@
+"""What a page's script imports is named on the page, so that nothing of it is fetched only when another was read."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from games.templatetags.modules import imported
+
+pytestmark = pytest.mark.django_db
+
+
+def test_modules_are_found_near_and_far_and_once() -> None:
+    found = imported("js/boards.js")
+    assert found[0] == "js/diagram.js"
+    assert set(found) == {"js/diagram.js", "js/beads.js", "js/dom.js"}
+    far = imported("js/room.js")
+    assert len(far) == len(set(far))
+    assert {"js/board.js", "js/matchbox.js", "js/beads.js"} <= set(far)
+    assert "js/room.js" not in far
+
+
+def test_the_page_names_them_before_its_script(client: Client) -> None:
+    page = client.get("/").content.decode()
+    head = page.partition("</head>")[0]
+    assert len(re.findall(r'<link rel="modulepreload" href="/static/js/\w+(?:\.\w+)?\.js">', head)) == 3
+    assert head.index("modulepreload") < head.index('<script type="module"')
