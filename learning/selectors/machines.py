@@ -232,16 +232,17 @@ def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
     return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
 
 
-def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, str]]:
+def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, Any]]:
     """Whom a person meets who just wants to play, beginning and not.
 
     The house's machine, else a usual opponent. Where levels have been measured it is always one of those: nobody
-    knows whether a beginner can beat a machine that learns.
+    knows whether a beginner can beat a machine that learns. ``games`` is how many a machine has played.
     """
     met = []
     other = opponent_usual(game)
     for side in Side:
         house = None if engine_of(game) else houses.get((game.slug, side.other))
         slug, name = ("menace", house.name) if house else (other.slug, other.name)
-        met.append({"side": str(side.value), "opponent": slug, "name": name})
+        games = house.n_games if house else None
+        met.append({"side": str(side.value), "opponent": slug, "name": name, "games": games})
     return met

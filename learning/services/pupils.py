@@ -8,6 +8,7 @@ something it is a row.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +43,21 @@ def pupil_name(game: Game[Any, Any], side: Side) -> str:
     """What a new machine of this game and side is called: "MENACE"."""
     house = _pattern(game, side)
     return house.name if house else game.name
+
+
+def pupil_offer(game: Game[Any, Any], side: Side, pupils: Iterable[Machine]) -> dict[str, Any]:
+    """What the button says that seats somebody against their own machine of a game and side: what a new one is called.
+
+    ``pupils`` are those that they have. ``games`` is how many it has played, ``None`` of one that is still to be made,
+    and ``side`` the one of who presses.
+    """
+    own = next((one for one in pupils if (one.game, one.side) == (game.slug, side)), None)
+    return {
+        "name": pupil_name(game, side),
+        "games": own.n_games if own else None,
+        "side": str(side.other.value),
+        "begins": side is Side.FIRST,
+    }
 
 
 def _pattern(game: Game[Any, Any], side: Side) -> HouseMachine | None:

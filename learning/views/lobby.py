@@ -12,12 +12,14 @@ from games.selectors import game_picture, match_list_live, match_list_waiting
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_waiting
 from learning.selectors.runs import run_going_on, run_list_going_on
+from learning.services.pupils import pupil_offer, pupil_side
 
 
 @require_GET
 def lobby(request: HttpRequest) -> HttpResponse:
     """Start a game in one click, join one, watch one, watch a machine train."""
-    houses, viewer = selectors.houses_seen(request.user), Viewer.of(request.user)
+    viewer = Viewer.of(request.user)
+    pupils = selectors.pupils_of(request.user)
     context = {
         "games": [
             {
@@ -25,7 +27,8 @@ def lobby(request: HttpRequest) -> HttpResponse:
                 "name": game.name,
                 "summary": game.summary,
                 "picture": game_picture(game),
-                "rival": selectors.rivals(game, houses)[0],
+                "teach": pupil_offer(game, pupil_side(game), pupils) if game.takes_boxes else None,
+                "rival": None if game.takes_boxes else selectors.rivals(game, {})[0],
             }
             for game in GAMES.values()
             if game.slug == game.family

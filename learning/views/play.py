@@ -21,7 +21,7 @@ from games.views import limited
 from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors
-from learning.services.pupils import pupil_side, pupil_teach
+from learning.services.pupils import pupil_offer, pupil_side, pupil_teach
 
 
 @require_GET
@@ -46,9 +46,10 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     seats = _options(machines, wanted)
     masters = {machine.pk for machine in machines if is_master(request.user, machine)}
+    usual, pupils = pupil_side(game), selectors.pupils_of(request.user)
     context = {
         "game": {**game_view(game), "rivals": selectors.rivals(game, houses)},
-        "copied": next((one["name"] for one in player_list(game) if game.takes_boxes and one["slug"] == "menace"), ""),
+        "teach": [pupil_offer(game, side, pupils) for side in (usual, usual.other)] if game.takes_boxes else [],
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
         "own": [one for one in seats if one["id"] in masters],

@@ -68,12 +68,11 @@ def start_first(page: Page) -> Match:
     return match_of(page)
 
 
-def start_other(page: Page, opponent: str, side: str = "first", *, fresh: bool = False) -> None:
+def start_other(page: Page, opponent: str, side: str = "first") -> None:
     """Into a match of the other kinds, by the names on the form."""
     page.goto(NOUGHTS)
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()
     page.locator(f'.sides label:has(input[value="{side}"])').click()
-    page.get_by_label("take a copy").set_checked(fresh)
     page.locator("#play-other").click()
     page.wait_for_url(re.compile("/rooms/"))
 

@@ -9,8 +9,9 @@ from django.core import mail
 from playwright.sync_api import Page, expect
 
 from games.models import Seat
+from games.rules.base import Side
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.playing import expect_turn, play_mouse, play_out_mouse, start_first, start_other
+from tests.e2e.playing import expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house, user
 
 pytestmark = pytest.mark.e2e
@@ -74,10 +75,11 @@ def test_a_match_goes_on_after_logging_in(page: Page) -> None:
 
 
 def test_the_copy_that_somebody_plays_is_found_in_their_account(page: Page) -> None:
-    house()
+    second = house()[Side.SECOND]
     user()
     log_in(page)
-    start_other(page, "menace", fresh=True)
+    page.goto(second.get_absolute_url())
+    page.locator("#play-copy").click()
     expect_turn(page)
     page.goto("/account")
     machines = page.locator("section", has=page.get_by_role("heading", name="Your machines"))

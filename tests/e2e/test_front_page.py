@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
-from tests.e2e.playing import expect_turn, tab_to
+from tests.e2e.playing import expect_turn, match_of, tab_to
 from tests.factories import house
 
 pytestmark = pytest.mark.e2e
@@ -49,7 +49,7 @@ def test_three_games_fit_on_a_laptop_and_come_in_three_swipes_on_a_phone(visitor
     assert phone.evaluate("window.shifted") <= SHIFT_MOST
 
 
-def test_by_keyboard_from_the_menu_to_a_move(page: Page) -> None:
+def test_by_keyboard_from_the_menu_to_a_machine_of_ones_own_and_back(page: Page, visitor: Visitor) -> None:
     house()
     page.goto("/about")
     for name in ("Lab", "Machines", "Play"):
@@ -58,8 +58,21 @@ def test_by_keyboard_from_the_menu_to_a_move(page: Page) -> None:
         page.keyboard.press("Enter")
         expect(link).to_have_attribute("aria-current", "page")
     tab_to(page, ".game .is-main")
+    expect(page.locator(".game .is-main")).to_have_text(
+        ["Teach a new MENACE", "Teach a new HER", "Play against Novice engine"]
+    )
     page.keyboard.press("Enter")
     expect_turn(page)
+    assert match_of(page).n_plies == 1, "it has begun"
+    address = page.url
+    page.goto("/")
+    expect(page.locator(".game .is-main").first).to_have_text("Go on teaching your MENACE")
+    page.locator(".game .is-main").first.click()
+    expect_turn(page)
+    assert page.url == address
+    other = visitor()
+    other.goto("/play/noughts-and-crosses")
+    expect(other.get_by_role("button", name="Teach a new MENACE", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("address", MAIN)

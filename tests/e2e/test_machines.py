@@ -52,7 +52,8 @@ def beads_of(machine: Machine) -> list[Any]:
 def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
     original = house()[Side.SECOND]
     before = beads_of(original)
-    start_other(page, "menace", fresh=True)
+    page.goto(original.get_absolute_url())
+    page.locator("#play-copy").click()
     expect_turn(page)
     play_mouse(page, "5")
     copy = Draw.objects.get(seat__match=match_of(page)).machine

@@ -106,13 +106,13 @@ def test_the_lobby_takes_the_same_number_of_queries_with_more_in_it(
     factories.room("human")
     factories.play(factories.room("perfect"), factories.guest(), "5")
     client.get("/")  # exact strengths are worked out and kept
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         client.get("/")
     for number in range(2, 8):
         factories.room("human", factories.guest(number))
         factories.play(factories.room("perfect", factories.guest(number)), factories.guest(number), "5")
-    # Machines, rooms to join and matches to watch, each list with its seats.
-    with django_assert_num_queries(6):
+    # Trainings, rooms to join and matches to watch, each list of these with its seats.
+    with django_assert_num_queries(5):
         client.get("/")
 
 
