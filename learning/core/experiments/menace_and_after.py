@@ -30,8 +30,12 @@ from learning.core.training.tables import boxes_compile
 MENACE = "michie-1961"
 LEARNERS = (MENACE, *TABLE_PRESETS)
 TEACHERS: Mapping[str, str] = {"random": "random play", "win-block": "win or block", "perfect": "perfect play"}
-LESSONS: tuple[tuple[Side, str], ...] = tuple((side, teacher) for teacher in TEACHERS for side in Side)
-"""The seat of the learner, and who teaches it there."""
+NOUGHTS, HEXAPAWN = "noughts-and-crosses", "hexapawn"
+LESSONS: tuple[tuple[str, Side, str], ...] = (
+    *((NOUGHTS, side, teacher) for teacher in TEACHERS for side in Side),
+    *((HEXAPAWN, Side.SECOND, teacher) for teacher in ("random", "win-block")),
+)
+"""The game, the seat of the learner, and who teaches it there. Hexapawn's first seat is lost to whoever plays well."""
 SEATS = {Side.FIRST: "Moves first", Side.SECOND: "Moves second"}
 N_GAMES = 1000
 """After so many games MENACE is what the others are held against."""
@@ -41,13 +45,16 @@ _TRIAL = (
     "a first trial of ours with five MENACEs and three machines of TD, looked at after 30, 100, 300 and 1,000 games"
 )
 CLAIM = Published("about 100, a tenth of MENACE’s", _TRIAL, low=50.0, high=200.0)
-"""What was said before of :data:`CLAIMED`, whatever its seat and its teacher."""
+"""What was said before of :data:`CLAIMED` in noughts and crosses, whatever its seat and its teacher."""
+CLAIM_HEXAPAWN = Published("30 at most", _TRIAL, low=0.0, high=30.0)
 CLAIMED = "td-boards"
-TRIED: Mapping[tuple[Side, str], str] = {
-    (Side.FIRST, "random"): "300",
-    (Side.SECOND, "random"): "1,000",
-    (Side.FIRST, "win-block"): "100",
-    (Side.SECOND, "win-block"): "1,000",
+TRIED: Mapping[tuple[str, Side, str], str] = {
+    (NOUGHTS, Side.FIRST, "random"): "300",
+    (NOUGHTS, Side.SECOND, "random"): "1,000",
+    (NOUGHTS, Side.FIRST, "win-block"): "100",
+    (NOUGHTS, Side.SECOND, "win-block"): "1,000",
+    (HEXAPAWN, Side.SECOND, "random"): "30",
+    (HEXAPAWN, Side.SECOND, "win-block"): "30",
 }
 """After how many games that trial found it as strong against everybody."""
 
@@ -124,8 +131,9 @@ class Learners:
 
 @dataclass(frozen=True)
 class Lesson:
-    """All learners of one seat and teacher."""
+    """All learners of one game, seat and teacher."""
 
+    game: str
     side: Side
     teacher: str
     learners: Mapping[str, Learners]
@@ -134,7 +142,8 @@ class Lesson:
     @property
     def told(self) -> str:
         """Which it is, in words."""
-        return f"{SEATS[self.side]}, taught by {TEACHERS[self.teacher]}"
+        where = SEATS[self.side] if self.game == NOUGHTS else f"Hexapawn, {SEATS[self.side].lower()}"
+        return f"{where}, taught by {TEACHERS[self.teacher]}"
 
     @property
     def by_teacher(self) -> slice:
@@ -157,6 +166,7 @@ class MenaceAndAfter(Experiment):
     """Michie's machine beside four methods of the textbook."""
 
     slug = "menace-and-after"
+    edition = 2
     name = "MENACE and what came after it"
     question = "How many games do later ways of learning need to be as strong as MENACE is after a thousand?"
     story = """
@@ -169,12 +179,15 @@ class MenaceAndAfter(Experiment):
 
     First many MENACEs play a thousand games each, and we work out how many points they then get, on
     average. Then each of the others learns until it gets as many against its teacher, and we count its games.
+    The same is done with hexapawn on three by three squares, where who moves second can always win.
     """
     finding = """
     TD of boards needs a tenth of MENACE's games, or a quarter, and with a teacher who plays anything hardly
     any: it looks at the board after each of its moves, so it sees from the start which move wins. The three
     that keep values of moves need between a tenth and all of MENACE's games. But nobody learns what a teacher
     never shows: against somebody they have not met, learners that are ahead with their teacher may be behind.
+    In hexapawn all four need a thirtieth to a tenth of MENACE's games. TD then plays without a mistake; the others
+    do so if their teacher plays anything, but not if it wins or blocks, for then they never see other replies.
     """
     science = """
     Presets michie-1961, td-boards, q-table, sarsa-table and monte-carlo-table, every machine in one seat and
@@ -190,11 +203,13 @@ class MenaceAndAfter(Experiment):
     the thousandth game or soon after, since the mark is their mean. The second table asks for as many points
     against all three at once. The interval of a median is by ranks, that of a mean by the central limit theorem.
 
+    Of hexapawn (3 × 3) there is the second seat alone: the first is lost to whoever plays well.
+
     What is ours: the constants of the four presets, which were not tuned to this question, and that MENACE may
-    move second, with the same beads. Our first trial, whose figures stand beside those of TD, moved values
-    three times as far (0.3, not 0.1), and looked at the mean of its machines.
+    move second, and play hexapawn, with the same beads. Our first trial, whose figures stand beside those of
+    TD, moved values three times as far (0.3, not 0.1), and looked at the mean of its machines.
     """
-    game = "noughts-and-crosses"
+    game = NOUGHTS
     presets = LEARNERS
     parameters = (
         Parameter("machines", "How many machines of each kind", default=30, low=5, high=100),
@@ -207,16 +222,14 @@ class MenaceAndAfter(Experiment):
     def part(self, settings: Mapping[str, int], seed: int, number: int) -> list[Any]:
         lesson, number = divmod(number, len(LEARNERS) * settings["machines"])
         preset, number = divmod(number, settings["machines"])
-        side, teacher = LESSONS[lesson]
-        learner = _fresh(game_get(self.game), LEARNERS[preset], side)
+        game, side, teacher = LESSONS[lesson]
+        learner = _fresh(game_get(game), LEARNERS[preset], side)
         return _learn(learner, UNIFORM[teacher], _marks(settings), RandomSource(seed, number))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n, marks = settings["machines"], _marks(settings)
         parts = iter([Learners.of(found[first : first + n]) for first in range(0, len(found), n)])
-        lessons = [
-            Lesson(side, teacher, {preset: next(parts) for preset in LEARNERS}, marks) for side, teacher in LESSONS
-        ]
+        lessons = [Lesson(*lesson, {preset: next(parts) for preset in LEARNERS}, marks) for lesson in LESSONS]
         return Result(
             figures=tuple(_figure(lesson) for lesson in lessons),
             charts=tuple(_chart(lesson) for lesson in lessons),
@@ -253,7 +266,8 @@ def _name(preset: str) -> str:
 
 def _figure(lesson: Lesson) -> Figure:
     label = f"{lesson.told}: games until {_name(CLAIMED)} has MENACE’s points against its teacher"
-    return Figure(label, Unit.GAMES, *lesson.games(CLAIMED, lesson.by_teacher), CLAIM)
+    claim = CLAIM if lesson.game == NOUGHTS else CLAIM_HEXAPAWN
+    return Figure(label, Unit.GAMES, *lesson.games(CLAIMED, lesson.by_teacher), claim)
 
 
 def _chart(lesson: Lesson) -> Chart:
@@ -263,7 +277,7 @@ def _chart(lesson: Lesson) -> Chart:
         low, high = np.quantile(taught, (0.1, 0.9), axis=0)
         lines.append(Line(_name(preset), taught.mean(axis=0).tolist(), low.tolist(), high.tolist()))
     return Chart(
-        f"{lesson.teacher}-{lesson.side.name.lower()}",
+        "-".join((*([] if lesson.game == NOUGHTS else [lesson.game]), lesson.teacher, lesson.side.name.lower())),
         f"{lesson.told}: points against the teacher, exact",
         "games played",
         "points in 100 games",
@@ -292,7 +306,7 @@ def _table_everybody(lessons: Sequence[Lesson]) -> Table:
         (
             lesson.told,
             *(_games(lesson, preset, slice(None)) for preset in LEARNERS),
-            TRIED.get((lesson.side, lesson.teacher), "–"),
+            TRIED.get((lesson.game, lesson.side, lesson.teacher), "–"),
         )
         for lesson in lessons
     ]

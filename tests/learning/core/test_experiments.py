@@ -107,22 +107,33 @@ def test_what_came_after_menace_needs_fewer_games() -> None:
     result = run("menace-and-after", machines=10, games=1000)
     games = [figure.value for figure in result.figures]
     assert [figure.label.partition(":")[0] for figure in result.figures] == [
-        f"Moves {seat}, taught by {teacher}"
-        for teacher in ("random play", "win or block", "perfect play")
-        for seat in ("first", "second")
+        *(
+            f"Moves {seat}, taught by {teacher}"
+            for teacher in ("random play", "win or block", "perfect play")
+            for seat in ("first", "second")
+        ),
+        *(f"Hexapawn, moves second, taught by {teacher}" for teacher in ("random play", "win or block")),
     ]
     assert all(value is not None and value <= 400 for value in games), "fewer than half of MENACE's"
-    first_random, _, first_block, *_ = result.figures
+    first_random, _, first_block, _, _, _, *hexapawn = result.figures
+    assert all((figure.value or 1000) < 60 for figure in hexapawn)
     assert (first_random.value or 0) < 30, "it sees a win at hand before it has learnt anything"
     assert first_random.agrees is False
     assert first_block.agrees
     taught, everybody, then = result.tables
-    assert [float(row[1]) for row in taught.rows] == pytest.approx([0.85, 0.70, 0.80, 0.45, 0.50, 0.38], abs=0.06)
-    assert [row[-1] for row in everybody.rows] == ["300", "1,000", "100", "1,000", "–", "–"]
+    assert [float(row[1]) for row in taught.rows] == pytest.approx(
+        [0.85, 0.70, 0.80, 0.45, 0.50, 0.38, 0.99, 1.0], abs=0.06
+    )
+    assert [row[-1] for row in everybody.rows] == ["300", "1,000", "100", "1,000", "–", "–", "30", "30"]
     points = {row[0]: float(row[1].split()[0]) for row in then.rows}
     for side in ("first", "second"):
         own = f"Moves {side}, taught by random play"
         assert points[f"{own}: MENACE"] < points[f"{own}: Sarsa"] < points[f"{own}: TD(λ) of boards"]
+    worst = {row[0]: row[-1] for row in then.rows if row[0].startswith("Hexapawn")}
+    assert [words for name, words in worst.items() if name.endswith(": TD(λ) of boards")] == [
+        "1.000 (1.000 to 1.000)"
+    ] * 2
+    assert worst["Hexapawn, moves second, taught by win or block: MENACE"].startswith("0.500 ")
 
 
 def test_of_what_romgons_page_promised_one_learner_keeps_more_than_all_of_it() -> None:

@@ -193,6 +193,7 @@ def test_a_python_game_with_compiled_searches_is_the_compiled_game(slug: str) ->
 
 @pytest.mark.parametrize(("slug", "n_games"), [("romgon", 150), ("romgon-flip", 60), ("romgon-flip-shuttle", 30)])
 def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
+    """Ending by ending. Ten thousand games take minutes: 40 s the compiled ones alone, the rules three times that."""
     game, weights, words = romgon(slug), any_weights(4), RandomSource(3).to_array()
     rules = [
         replace(RULE, search_depth=1, random_share=share, soft_share=0.0, random_opening=0) for share in (0.0, 0.3, 1.0)
