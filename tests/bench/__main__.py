@@ -55,7 +55,7 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "ladder": ladder.whole,
     "learnt-flips": learnt.learnt_flips,
 }
-"""Only by name: half an hour, and ten minutes."""
+"""Only by name: they take many minutes each."""
 
 
 def main(names: list[str]) -> int:

@@ -17,7 +17,7 @@ N_SHORT = 60
 
 
 def whole() -> Iterator[Figure]:
-    """Every two levels of every mode, as often as for the file, and the ratings that follow: half an hour."""
+    """Every two levels of every mode, as often as for the file, and the ratings that follow: minutes."""
     for engine in ENGINES.values():
         for mode, slug in engine.modes.items():
             game = game_get(slug)

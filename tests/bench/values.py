@@ -13,7 +13,8 @@ from tests.bench.stored import site
 
 N_ENTRIES = 1_000_000
 N_MOVES = 60
-N_GAMES = 1_000
+N_GAMES = 500
+N_RUNS = 3
 
 
 def a_million_entries() -> Iterator[Figure]:
@@ -23,7 +24,10 @@ def a_million_entries() -> Iterator[Figure]:
 
     from learning.services.machines import machine_create
 
-    small, large = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large"))
+    small, large, first = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large", "First"))
+    # Kernels are compiled when they are first called, for most of a minute.
+    _moves(first)
+    _trained(first, 10)
     with connection.cursor() as cursor:
         # Keys as long as those of a game, and as many more entries as the machine would have after 28,000 games.
         cursor.execute(
@@ -39,12 +43,13 @@ def a_million_entries() -> Iterator[Figure]:
     yield _compared("a live move that reads its values", moves[small.pk], moves[large.pk], "ms", 1.5)
     games = {machine.pk: _learnt_games(machine) for machine in (small, large)}
     yield _compared("a live game learnt and stored", games[small.pk], games[large.pk], "ms", 1.5)
-    rates = [_trained(machine) for machine in (small, large)]
+    runs = [[_trained(machine, N_GAMES) for machine in (small, large)] for _ in range(N_RUNS)]
+    without, among = ([run[at] for run in runs] for at in (0, 1))
     yield Figure(
         "training against easy, stored in chunks",
-        f"{rates[0]:.0f} games/s, with a million values {rates[1]:.0f}",
+        f"{spread(without, '{:.0f}')} games/s, with a million values {spread(among, '{:.0f}')}",
         ">= 200 games/s",
-        min(rates) >= 200,
+        min(statistics.median(without), statistics.median(among)) >= 200,
     )
 
 
@@ -92,16 +97,16 @@ def _learnt_games(machine: Any) -> list[float]:
     return seconds
 
 
-def _trained(machine: Any) -> float:
+def _trained(machine: Any, n_games: int) -> float:
     """Games a second of a run, its two samples taken apart."""
     from learning.kinds.values.kind import ValueKind
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import run_claim, run_execute
 
     ValueKind.n_sample = 1
-    run = training_run_start(machine=machine.slug, stages=[Stage("easy", N_GAMES)], seed=1, enqueue=False)
+    run = training_run_start(machine=machine.slug, stages=[Stage("easy", n_games)], seed=1, enqueue=False)
     claimed = run_claim(run.pk)
     assert claimed is not None
     begin = time.perf_counter()
     run_execute(claimed)
-    return N_GAMES / (time.perf_counter() - begin)
+    return n_games / (time.perf_counter() - begin)
