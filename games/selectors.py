@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from operator import or_
 from typing import Any, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connection, transaction
-from django.db.models import Exists, Model, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import DateTimeField, Exists, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, UUIDField
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
@@ -165,12 +165,26 @@ def match_current(
 
 
 RowT = TypeVar("RowT", bound=Model)
+NOT_JSON = (DateTimeField, UUIDField)
 
 
 def _row(model: type[RowT], row: dict[str, Any]) -> RowT:
     """A row that PostgreSQL wrote as JSON."""
-    columns = {field.attname: field.to_python(row[str(field.column)]) for field in model._meta.concrete_fields}
-    return model.from_db(DEFAULT_DB_ALIAS, list(columns), list(columns.values()))
+    names, columns, not_json = _fields(model)
+    values = [row[column] for column in columns]
+    for place, to_python in not_json:
+        values[place] = to_python(values[place])
+    return model.from_db(DEFAULT_DB_ALIAS, names, values)
+
+
+@cache
+def _fields(model: type[Model]) -> tuple[list[str], list[str], list[tuple[int, Callable[[Any], Any]]]]:
+    """Attributes and columns of a model, and by place what makes those fields that JSON has as texts."""
+    fields = model._meta.concrete_fields
+    texts: list[tuple[int, Callable[[Any], Any]]] = [
+        (place, field.to_python) for place, field in enumerate(fields) if isinstance(field, NOT_JSON)
+    ]
+    return [field.attname for field in fields], [str(field.column) for field in fields], texts
 
 
 def next_ids() -> Sequence[int]:
