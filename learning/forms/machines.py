@@ -8,8 +8,10 @@ from typing import Any, get_type_hints
 from django import forms
 
 from games.rules.base import Game, Side
-from games.rules.registry import GAMES
-from learning.core.machines.presets import ALL_PRESETS, presets_of
+from games.rules.errors import UnknownGameError
+from games.rules.registry import GAMES, family_games, game_with
+from games.selectors import game_picture
+from learning.core.machines.presets import ALL_PRESETS, MATTER, presets_of
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import RuleError
 from learning.forms.base import PlainForm, say_plainly
@@ -33,6 +35,12 @@ def machine_kinds() -> dict[str, str]:
     return {game.slug: kind.slug for game in GAMES.values() if (kind := kind_usual(game)) is not None}
 
 
+def games_with() -> dict[str, dict[str, str]]:
+    """The games that are families with rules added, by the family and the rules between commas."""
+    families = [game for game in GAMES.values() if game.slug == game.family and game.additions]
+    return {game.slug: {",".join(one.added): one.slug for one in family_games(game.slug)} for game in families}
+
+
 def usual_presets() -> dict[str, list[str]]:
     """The usual preset of a machine of each side, by the game's slug."""
     usual = {game: kind_usual(game) for game in GAMES.values()}
@@ -42,7 +50,13 @@ def usual_presets() -> dict[str, list[str]]:
 class MachineForm(PlainForm):
     """A new machine: a preset, or a rule of its own with every field."""
 
-    game = forms.ChoiceField(label="Game", choices=game_choices)
+    game = forms.ChoiceField(label="Game", choices=game_choices, initial=lambda: game_choices()[0][0])
+    board = forms.ChoiceField(label="Board", choices=game_choices, required=False)
+    added = forms.MultipleChoiceField(
+        label="Rules that may be added",
+        choices=lambda: [(slug, one.name) for game in GAMES.values() for slug, one in game.additions.items()],
+        required=False,
+    )
     side = forms.TypedChoiceField(
         label="It plays",
         coerce=lambda side: Side(int(side)),
@@ -81,10 +95,55 @@ class MachineForm(PlainForm):
                 "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
                 "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
                 "presets": kind.presets.values(),
+                "first": [one for slug, one in kind.presets.items() if slug in MATTER],
+                "others": [one for slug, one in kind.presets.items() if slug not in MATTER],
                 "groups": self._groups(kind),
             }
             for kind in KINDS.values()
         ]
+
+    def families(self) -> list[dict[str, Any]]:
+        """The games as pictures: each family once, with its boards, or the rules that may be added to it."""
+        chosen, board = (GAMES.get(self[name].value() or "") for name in ("game", "board"))
+        boards = {one.family: one for one in (chosen, board) if one is not None}
+        added = [*(self["added"].value() or ()), *(chosen.added if chosen else ())]
+        return [
+            {
+                "game": game,
+                "picture": game_picture(game),
+                "checked": chosen is not None and chosen.family == game.slug,
+                "boards": [
+                    {"slug": one.slug, "layout": one.look.layout, "checked": one == boards.get(game.slug, game)}
+                    for one in family_games(game.slug)
+                    if not game.additions and presets_of(one)
+                ],
+                "additions": [
+                    {"slug": slug, "addition": one, "checked": slug in added} for slug, one in game.additions.items()
+                ],
+            }
+            for game in GAMES.values()
+            if game.slug == game.family and presets_of(game)
+        ]
+
+    def unlisted(self) -> bool:
+        """Whether the preset that is chosen is none of those to choose from first."""
+        return self["preset"].value() not in MATTER
+
+    def _game_chosen(self, cleaned: dict[str, Any]) -> Game[Any, Any] | None:
+        """The game of the family that was chosen: on the board, or with the rules, that were chosen for it.
+
+        What was chosen for another family stands in nobody's way.
+        """
+        game, board = (GAMES.get(cleaned.get(name, "")) for name in ("game", "board"))
+        if game is None or game.slug != game.family:
+            return game
+        if board is not None and board.family == game.slug:
+            return board
+        try:
+            return game_with(game.slug, [one for one in cleaned.get("added", ()) if one in game.additions])
+        except UnknownGameError as error:
+            self.add_error("added", str(error))
+            return None
 
     def sided(self) -> str:
         """The games in which some machine plays one side for good, so that it is asked which."""
@@ -106,7 +165,9 @@ class MachineForm(PlainForm):
         """Put the fields of the rule together; whatever the rule refuses is told at its own field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None
-        game = GAMES.get(cleaned.get("game", ""))
+        game = self._game_chosen(cleaned)
+        if game is not None:
+            cleaned["game"] = game.slug
         slug = cleaned.get("preset")
         kind = self._kind(game, slug) if game else None
         if kind is not None:

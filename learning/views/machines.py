@@ -20,7 +20,7 @@ from games.selectors import (
 from learning.access import cause_hidden, is_master, machine_for, machines_visible
 from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import MachineNotFoundError
-from learning.forms.machines import MachineDetailsForm, MachineForm, machine_kinds, usual_presets
+from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
 from learning.forms.rule_words import rule_to_form
 from learning.kinds.machines import opponent_machines
 from learning.kinds.registry import kind_of
@@ -77,6 +77,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
         "form": form,
         "kinds": machine_kinds(),
         "usual": usual_presets(),
+        "games": games_with(),
         "rules": {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()},
     }
     return render(request, "learning/machine_new.html", context)

@@ -6,6 +6,8 @@ const rules = pageData("rules");
 const kinds = pageData("kinds");
 /** The usual preset of each side, by game. */
 const usual = pageData("usual");
+/** The games that are a family with rules added, by the family and the rules between commas. */
+const games = pageData("games");
 /** @type {any} the fields of a form are found by their names */
 const form = document.getElementById("machine-form");
 const own = form.elements.own_rule;
@@ -38,12 +40,22 @@ function tell() {
   note.hidden = !own.checked;
 }
 
+/** The game that is chosen: of its family, on its board or with the rules that are added. */
+function gameChosen() {
+  const family = form.elements.game.value;
+  const ticked = (name) =>
+    [...form.querySelectorAll(`[data-family="${family}"] [name=${name}]:checked`)].map(({ value }) => value);
+  return ticked("board")[0] ?? games[family]?.[ticked("added").join(",")] ?? family;
+}
+
 /** The usual preset of the game and side that are chosen. */
-const usualPreset = () => usual[form.elements.game.value][form.elements.side.value];
+const usualPreset = () => usual[gameChosen()][form.elements.side.value];
 
 /** Shows only what fits the chosen game: presets, and the side where one is chosen for good. */
 function offer() {
-  const game = form.elements.game.value;
+  const game = gameChosen();
+  for (const part of form.querySelectorAll("[data-family]"))
+    part.hidden = part.dataset.family !== form.elements.game.value;
   for (const part of form.querySelectorAll("[data-plays]")) part.hidden = !part.dataset.plays.split(" ").includes(game);
   const fitting = [...form.querySelectorAll("[data-plays]:not([hidden]) [name=preset]")].map(({ value }) => value);
   if (!fitting.includes(form.elements.preset.value)) {
@@ -57,7 +69,7 @@ function offer() {
 /** Shows the fields of the rule that is chosen; where none is, of the usual one. */
 function showRule() {
   const chosen = form.querySelector("[name=preset]:checked")?.closest("[data-kind]");
-  const kind = chosen?.dataset.kind ?? kinds[form.elements.game.value];
+  const kind = chosen?.dataset.kind ?? kinds[gameChosen()];
   for (const part of form.querySelectorAll("fieldset[data-kind]")) {
     part.hidden = part.dataset.kind !== kind;
     // What nobody sees is not sent, and the browser does not refuse it either.
@@ -66,7 +78,7 @@ function showRule() {
 }
 
 form.addEventListener("change", ({ target }) => {
-  if (target.name === "game") offer();
+  if (["game", "board", "added"].includes(target.name)) offer();
   if (target.name === "preset") {
     own.checked = false;
     fill(rules[target.value]);

@@ -201,7 +201,7 @@ def rule_changed(page: Page, lab: Lab) -> None:
 
 def values_refused(page: Page, lab: Lab) -> None:
     page.goto("/machines/new")
-    page.locator("#id_game").select_option("romgon")
+    page.get_by_label("Romgon", exact=True).check()
     page.locator("#rule-details summary").first.click()
     page.locator("#id_name").fill("Quentin")
     page.locator("#id_epsilon_floor").fill("0.3")

@@ -35,6 +35,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
     start_worker()
     page.goto("/machines/new")
     page.get_by_label("Its name").fill("Mendel")
+    page.locator("#all-presets summary").click()
     page.locator('.preset:has([value="scroggs"])').click()
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Mendel")
@@ -140,9 +141,20 @@ def test_the_curve_is_read_by_keys_zoomed_and_taken_away(page: Page, tmp_path: P
 def test_curves_of_several_machines_in_one_picture(page: Page) -> None:
     first, second = trained(machine(Side.FIRST, name="One"), 500), trained(machine(Side.SECOND, name="Two"), 900)
     page.goto("/machines")
-    for name in ("One", "Two"):
-        page.get_by_label(f"Compare {name}").check()
+    expect(page.locator(".machine-list .game-board > svg")).to_have_count(2)
+    page.get_by_label("Sorted by").select_option("-games")
+    page.locator("#show").press("Enter")
+    expect(page.locator(".machine-list h2")).to_have_text(["Two", "One"])
+    page.get_by_text("Choose more closely").press("Enter")
+    page.get_by_label("Games, at least").fill("900")
+    page.get_by_label("Games, at least").press("Enter")
+    expect(page.locator(".machine-list h2")).to_have_text(["Two"])
+    page.get_by_role("link", name="Show them all").press("Enter")
+    page.get_by_label("Compare One").check()
     page.locator("#compare").click()
+    page.get_by_label("Add another, by its name").fill("tw")
+    page.get_by_label("Add another, by its name").press("Enter")
+    page.get_by_role("link", name="Add Two").press("Enter")
     expect(page.locator(".curve-legend li")).to_have_count(2)
     page.locator("#opponent").select_option("perfect")
     page.locator("#result").select_option("loss")
@@ -154,6 +166,7 @@ def test_curves_of_several_machines_in_one_picture(page: Page) -> None:
 def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owner: Any) -> None:
     page.goto("/machines/new")
     page.locator("#rule-details summary").first.click()
+    page.locator("#all-presets summary").click()
     for slug, preset in PRESETS.items():
         page.locator(f'.preset:has([value="{slug}"])').click()
         expect(page.locator("#id_initial")).to_have_value(", ".join(map(str, preset.rule.initial)))
@@ -172,18 +185,24 @@ def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owne
 def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> None:
     page.goto("/machines/new")
     preset, side = page.locator("[name=preset]:visible"), page.locator("#id_side")
+    expect(preset).to_have_count(5)
+    expect(page.locator("[name=board]:visible, [name=added]:visible")).to_have_count(0)
+    page.locator("#all-presets summary").click()
     expect(preset).to_have_count(len(PRESETS) + len(TABLE_PRESETS))
-    page.get_by_label("Game", exact=True).select_option("romgon")
+    page.get_by_label("Romgon", exact=True).check()
+    expect(page.locator("[name=added]:visible")).to_have_count(4)
     expect(preset).to_have_count(len(Q_PRESETS) + len(VALUE_PRESETS))
     expect(page.locator("[name=preset]:checked")).to_have_value("romgon-q")
     expect(side).to_be_hidden()
-    page.get_by_label("Game", exact=True).select_option("hexapawn")
+    page.get_by_label("Hexapawn", exact=True).check()
+    expect(page.locator("[name=board]:visible")).to_have_count(6)
     expect(page.locator("[name=preset]:checked")).to_have_value("michie-1961")
     expect(side).to_be_visible()
     # What was filled in for machines with boxes stands in nobody's way, however wrong.
     page.locator("#rule-details summary").first.click()
     page.get_by_label("After a loss").fill("1.5")
-    page.get_by_label("Game", exact=True).select_option("romgon")
+    page.get_by_label("Romgon", exact=True).check()
+    page.locator("[name=added][value=flip]").check()
     expect(page.get_by_label("After a loss")).to_be_hidden()
     page.locator('.preset:has([value="romgon-q-curious"])').click()
     expect(page.locator("#id_epsilon")).to_have_value("1")
@@ -197,7 +216,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Quentin")
     made = Machine.objects.get()
-    assert (made.game, made.preset, made.side) == ("romgon", "", None)
+    assert (made.game, made.preset, made.side) == ("romgon-flip", "", None)
     assert made.rule == QRule(learning_rate=0.5, epsilon=1.0)
 
 
@@ -364,7 +383,14 @@ def test_the_first_games_of_a_long_run_are_stretched(page: Page) -> None:
 def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -> None:
     keys = page.keyboard
     page.goto("/machines/new")
-    page.locator("#id_name").focus()
+    while page.evaluate("document.activeElement.name") != "game":
+        keys.press("Tab")
+    keys.press("ArrowDown")
+    while page.evaluate("document.activeElement.name") != "board":
+        keys.press("Tab")
+    keys.press("ArrowDown")
+    while page.evaluate("document.activeElement.id") != "id_name":
+        keys.press("Tab")
     keys.type("Typed")
     keys.press("Tab")
     keys.type("By hand")
@@ -372,7 +398,8 @@ def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -
         keys.press("Tab")
     keys.press("ArrowDown")
     expect(page.locator("[name=preset]:checked")).to_have_value("michie-refill")
-    keys.press("Tab")
+    while page.evaluate("document.activeElement.parentElement.id") != "rule-details":
+        keys.press("Tab")
     keys.press("Enter")
     expect(page.locator("#rule-details")).to_have_attribute("open", "")
     while page.evaluate("document.activeElement.name") != "loss":
@@ -382,6 +409,7 @@ def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -
     expect(page.locator("h1")).to_have_text("Typed")
     made = Machine.objects.get()
     assert (made.box_rule.loss, made.box_rule.when_empty, made.description) == (-2, "refill", "By hand")
+    assert made.game == "hexapawn-4x3"
     while page.evaluate("document.activeElement.id") != "train":
         keys.press("Tab")
     keys.press("Enter")

@@ -261,6 +261,14 @@ TABLE_PRESETS: dict[str, Preset[TableRule]] = {
 """Those of machines with a table of values, for games whose boards can be listed."""
 
 
+MATTER = frozenset(
+    {
+        *("michie-1961", "michie-refill", "gardner-her", "hexapawn-rl", "q-table"),
+        *("romgon-q", "romgon-q-careful", "romgon-q-curious", "td-search", "td-search-flips"),
+    }
+)
+"""Five for each game that differ in what they show, to choose from first."""
+
 PRESETS_OF_KIND: dict[str, Mapping[str, Preset[Rule]]] = {BoxRule.kind: PRESETS, QRule.kind: Q_PRESETS}
 """Those of each kind, by the kind of their rule; a kind that is registered (``learning/kinds``) brings its own."""
 

@@ -192,6 +192,40 @@ class TestMake:
         labels = [label for _, label in page.context["form"].fields["game"].choices]
         assert len(labels) == len(set(labels))
 
+    def test_a_game_is_chosen_by_its_family_and_its_board_or_added_rules(self, client: Client, owner: Any) -> None:
+        page = client.get("/machines/new")
+        families = page.context["form"].families()
+        assert [family["game"].slug for family in families] == [NC, "hexapawn", "romgon"]
+        assert [(len(one["boards"]), len(one["additions"])) for one in families] == [(1, 0), (6, 0), (0, 4)]
+        assert [one["slug"] for one in families[1]["boards"] if one["checked"]] == ["hexapawn"]
+        assert page.content.decode().count('name="game"') == 3
+        # As without JavaScript: what is chosen for another family is sent too.
+        for sent_too, game in (
+            ({"game": "hexapawn", "board": "hexapawn-4x4", "added": ["flip"]}, "hexapawn-4x4"),
+            ({"game": "hexapawn"}, "hexapawn"),
+            ({"game": NC, "board": "hexapawn-4x4", "added": ["turn", "flip"]}, NC),
+            ({"game": "romgon", "added": ["turn", "flip", "flip"], "preset": "romgon-q"}, "romgon-flip-turn"),
+        ):
+            client.post("/machines/new", new_machine(**sent_too))
+            assert Machine.objects.latest("pk").game == game
+        n_made = Machine.objects.count()
+        for field, wrong in (("game", "chess"), ("board", "hexapawn-9x9"), ("added", "castling")):
+            page = client.post("/machines/new", new_machine(**{field: wrong}))
+            assert field in page.context["form"].errors
+        page = client.post("/machines/new", new_machine(game="romgon", added=["flip"], name=""))
+        assert [one["slug"] for one in page.context["form"].families()[2]["additions"] if one["checked"]] == ["flip"]
+        assert Machine.objects.count() == n_made
+
+    def test_five_presets_come_first_for_each_game(self, client: Client, owner: Any) -> None:
+        form = client.get("/machines/new").context["form"]
+        for game in (NC, "hexapawn", "romgon"):
+            kinds = [kind for kind in form.kinds() if game in kind["plays"]]
+            assert sum(len(kind["first"]) for kind in kinds) == 5
+            assert all(len(kind["first"]) + len(kind["others"]) == len(kind["presets"]) for kind in kinds)
+        assert "first" in form.kinds()[0]
+        page = client.post("/machines/new", new_machine(name="", preset="scroggs")).content.decode()
+        assert '<details id="all-presets" open>' in page
+
     def test_a_preset_that_does_not_fit_is_refused_with_those_that_do(self, client: Client, owner: Any) -> None:
         """As it happens to whoever has no JavaScript: the side is of no importance, the preset has to fit."""
         for changed, fitting in (({"game": "romgon"}, "Q-learning, curious"), ({"preset": "romgon-q"}, "Michie 1961")):
