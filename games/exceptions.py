@@ -67,7 +67,7 @@ class StalePlyError(PlayError):
 
 
 class MatchFinishedError(PlayError):
-    message = "This game is over."
+    message = "This match is over."
     code = "match_finished"
     status = 409
 
