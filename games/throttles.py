@@ -125,6 +125,12 @@ class TokenThrottle(Throttle):
         return str(request.auth.pk) if isinstance(request.auth, ApiToken) else None
 
 
+class SchoolingThrottle(Throttle):
+    """Looks at machines that learn, several a second from every page that shows one."""
+
+    scope = "schooling"
+
+
 class Guesses:
     """Codes of rooms that there are not: so many, then no code is looked up for who gave them.
 

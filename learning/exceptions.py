@@ -172,6 +172,13 @@ class PrintRefusedError(PlayError):
     code = "print_refused"
 
 
+class SchoolingBusyError(PlayError):
+    message = "Very many are watching machines learn at this moment. Try again in a second."
+    code = "busy"
+    status = 503
+    retry_after_s = 1
+
+
 class ExperimentNotFoundError(PlayError):
     message = "There is no such experiment."
     code = "experiment_not_found"

@@ -9,6 +9,7 @@ from learning.api import machines as api_machines
 from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
+from learning.api import schooling as api_schooling
 from learning.api import snapshots as api_snapshots
 from learning.api import tournaments as api_tournaments
 from learning.views import (
@@ -127,4 +128,9 @@ urlpatterns = [
         name="api-experiment-run",
     ),
     re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
+    # Machines that learn before one's eyes
+    re_path(r"^api/learn/?$", api_schooling.AddressView.as_view(), name="api-learn"),
+    re_path(r"^api/learn/boxes/?$", api_schooling.BoxesView.as_view(), name="api-learn-boxes"),
+    re_path(r"^api/learn/machine/?$", api_schooling.MachineView.as_view(), name="api-learn-machine"),
+    re_path(r"^api/learn/band/?$", api_schooling.BandView.as_view(), name="api-learn-band"),
 ]

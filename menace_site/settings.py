@@ -363,6 +363,8 @@ REST_FRAMEWORK = {
         "page": env.str("THROTTLE_PAGE", default="120/min"),
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
+        # Looks at machines that learn, by address: what they cost is bounded elsewhere (selectors/schooling.py).
+        "schooling": env.str("THROTTLE_SCHOOLING", default="6000/min"),
         # Sockets opened from an address: every page of a machine, a match, a run opens one, and again after a break.
         "socket": env.str("THROTTLE_SOCKET", default="600/min"),
         # Advice, by address.

@@ -87,7 +87,7 @@ def box_wall(machine: Machine) -> dict[str, Any]:
     )
     cabinet = machine.cabinet
     if cabinet.game.enumerable:
-        printed, slots, pieces = _printed_all(cabinet)
+        printed, slots, pieces = boxes_printed(cabinet)
     else:
         printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
     return {"slots": slots, "pieces": pieces, "boxes": [(*row, *printed[row[0]]) for row in rows]}
@@ -160,7 +160,8 @@ Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | No
 
 
 @lru_cache(maxsize=32)
-def _printed_all(cabinet: Cabinet) -> Printed:
+def boxes_printed(cabinet: Cabinet) -> Printed:
+    """For each box its pieces and slots as places in the lists of all; nobody changes them."""
     return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
 
 

@@ -210,42 +210,33 @@ class LearnerArrays(NamedTuple):
 
 
 @inlined
-def choose_slot(learner: Any, box: np.uint64, word: np.uint64) -> np.int64:
+def choose_slot(
+    learns: int,
+    uniform_when_empty: int,
+    slot_indptr: NDArray[np.int32],
+    slot_size: NDArray[np.int32],
+    refills: NDArray[np.bool_],
+    initial: NDArray[np.int32],
+    beads: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    box: np.uint64,
+    word: np.uint64,
+) -> np.int64:
     """The slot a machine draws from a box, or −1: it resigns and took no random word."""
-    first, total = U(learner.slot_indptr[box]), U(learner.totals[box])
-    if total == ZERO and learner.refills[box]:
-        if learner.learns == 0:
+    first, total, slot = U(slot_indptr[box]), U(totals[box]), np.int64(-1)
+    if total == ZERO and refills[box]:
+        if learns == 0:
             # A frozen machine plays as if it had refilled, and stays as it is.
-            total = sum_slots(learner.initial, box, learner.slot_indptr)
-            if total > ZERO:
-                return np.int64(draw_slot(learner.initial, first, below(word, total)))
+            at_first = sum_slots(initial, box, slot_indptr)
+            if at_first > ZERO:
+                slot = np.int64(draw_slot(initial, first, below(word, at_first)))
         else:
-            total = refill(box, learner.slot_indptr, learner.initial, learner.beads, learner.totals)
+            total = refill(box, slot_indptr, initial, beads, totals)
     if total > ZERO:
-        return np.int64(draw_slot(learner.beads, first, below(word, total)))
-    if learner.rule.uniform_when_empty == 0:
-        return np.int64(-1)
-    total = sum_slots(learner.slot_size, box, learner.slot_indptr)
-    return np.int64(draw_slot(learner.slot_size, first, below(word, total)))
-
-
-@inlined
-def learn(learner: Any, path: NDArray[np.uint64], n_visits: np.uint64, result: int, resigned: bool) -> None:
-    """Count the game and, unless the machine is frozen, restock its boxes."""
-    learner.tally[U(result)] += 1
-    if learner.learns != 0:
-        learner.tally[REMOVED] += restock(
-            path,
-            n_visits,
-            result,
-            resigned,
-            learner.rule,
-            learner.slot_box,
-            learner.slot_indptr,
-            learner.beads,
-            learner.visits,
-            learner.totals,
-        )
+        slot = np.int64(draw_slot(beads, first, below(word, total)))
+    elif slot < 0 and uniform_when_empty != 0:
+        slot = np.int64(draw_slot(slot_size, first, below(word, sum_slots(slot_size, box, slot_indptr))))
+    return slot
 
 
 @kernel
@@ -259,38 +250,49 @@ def train_pair(
     words: NDArray[np.uint64],
 ) -> None:
     """Play ``n_games`` between two machines on one graph; each learns unless it is frozen."""
-    paths = (
-        np.empty(len(first_player.totals), dtype=np.uint64),
-        np.empty(len(second_player.totals), dtype=np.uint64),
-    )
+    # Arrays by name: taken from their tuple at every move, each would be counted as one more reference.
+    learns_a, rule_a, node_box_a, indptr_a, slot_box_a, edge_a, size_a, refills_a, initial_a = first_player[:9]
+    beads_a, visits_a, totals_a, tally_a = first_player[9:]
+    learns_b, rule_b, node_box_b, indptr_b, slot_box_b, edge_b, size_b, refills_b, initial_b = second_player[:9]
+    beads_b, visits_b, totals_b, tally_b = second_player[9:]
+    path_a, path_b = np.empty(len(totals_a), dtype=np.uint64), np.empty(len(totals_b), dtype=np.uint64)
+    uniform_a, uniform_b = rule_a.uniform_when_empty, rule_b.uniform_when_empty
     a, b = words[0], words[1]
     for _ in range(n_games):
-        n_first, n_second = ZERO, ZERO
+        n_a, n_b = ZERO, ZERO
         after = np.int64(0)
         loser = -1
         while after >= 0:
             node = U(after)
             edge = U(indptr[node])
-            first_moves = side[node] == 0
-            box = np.int64(first_player.node_box[node] if first_moves else second_player.node_box[node])
-            if box >= 0:
-                word, next_a, next_b = next_word(a, b)
-                if first_moves:
-                    slot = choose_slot(first_player, U(box), word)
-                else:
-                    slot = choose_slot(second_player, U(box), word)
-                if slot < 0:
-                    loser = 0 if first_moves else 1
-                    break
-                a, b = next_a, next_b
-                if first_moves:
-                    paths[0][n_first] = U(slot)
-                    n_first += ONE
-                    edge = U(first_player.slot_edge[U(slot)])
-                else:
-                    paths[1][n_second] = U(slot)
-                    n_second += ONE
-                    edge = U(second_player.slot_edge[U(slot)])
+            if side[node] == 0:
+                box = np.int64(node_box_a[node])
+                if box >= 0:
+                    word, next_a, next_b = next_word(a, b)
+                    slot = choose_slot(
+                        learns_a, uniform_a, indptr_a, size_a, refills_a, initial_a, beads_a, totals_a, U(box), word
+                    )
+                    if slot < 0:
+                        loser = 0
+                        break
+                    a, b = next_a, next_b
+                    path_a[n_a] = U(slot)
+                    n_a += ONE
+                    edge = U(edge_a[U(slot)])
+            else:
+                box = np.int64(node_box_b[node])
+                if box >= 0:
+                    word, next_a, next_b = next_word(a, b)
+                    slot = choose_slot(
+                        learns_b, uniform_b, indptr_b, size_b, refills_b, initial_b, beads_b, totals_b, U(box), word
+                    )
+                    if slot < 0:
+                        loser = 1
+                        break
+                    a, b = next_a, next_b
+                    path_b[n_b] = U(slot)
+                    n_b += ONE
+                    edge = U(edge_b[U(slot)])
             after = np.int64(successor[edge])
         # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
         result = DRAW
@@ -298,6 +300,14 @@ def train_pair(
             result = WIN
         elif after == -2 or loser == 0:
             result = LOSS
-        learn(first_player, paths[0], n_first, result, loser == 0)
-        learn(second_player, paths[1], n_second, LOSS - result, loser == 1)
+        tally_a[U(result)] += 1
+        tally_b[U(LOSS - result)] += 1
+        if learns_a != 0:
+            tally_a[REMOVED] += restock(
+                path_a, n_a, result, loser == 0, rule_a, slot_box_a, indptr_a, beads_a, visits_a, totals_a
+            )
+        if learns_b != 0:
+            tally_b[REMOVED] += restock(
+                path_b, n_b, LOSS - result, loser == 1, rule_b, slot_box_b, indptr_b, beads_b, visits_b, totals_b
+            )
     words[0], words[1] = a, b

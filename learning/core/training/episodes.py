@@ -45,12 +45,28 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a training game: the position as it was played on, and the move; ``None`` for a resignation.
+
+    ``draw`` is the box that was opened for it, if one was.
+    """
+
+    position: Any
+    move: Any
+    draw: BeadDraw | None
+
+
+@dataclass(frozen=True, slots=True)
 class Episode:
-    """One training game of a machine: what it was for it, whether it gave up, and the draws that led to moves."""
+    """One training game of a machine: what it was for it, whether it gave up, and the draws that led to moves.
+
+    ``turns`` are those of both sides.
+    """
 
     result: Result
     resigned: bool
     draws: tuple[BeadDraw, ...]
+    turns: tuple[Turn, ...]
 
 
 def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:
@@ -63,6 +79,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
     game = learner.game
     fold = learner.cabinet.box_position
     draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
+    turns: list[Turn] = []
     position = fold(game.initial_position())
     resigned: Any = None
     outcome: Outcome | None = None
@@ -72,6 +89,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
             break
         side = game.side_to_move(position)
         player = learner if side is learner.side else opponent
+        draw = None
         if isinstance(player, Opponent):
             move = player.choose(game, position, rng)
         elif not player.cabinet.has_box(position):
@@ -80,9 +98,11 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
             draw = player.draw(position, rng)
             if draw.slot is None:
                 resigned = side
+                turns.append(Turn(position, None, draw))
                 break
             draws[side].append(draw)
             move = player.cabinet.printed_moves(player.cabinet.box_position(position))[draw.slot]
+        turns.append(Turn(position, move, draw))
         position = fold(game.apply(position, move))
 
     def episode(player_side: Any) -> Episode:
@@ -90,7 +110,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
             result = Result.LOSS if player_side is resigned else Result.WIN
         else:
             result = Result.DRAW if outcome is None else Result.of(outcome, player_side)
-        return Episode(result, resigned is player_side, tuple(draws[player_side]))
+        return Episode(result, resigned is player_side, tuple(draws[player_side]), tuple(turns))
 
     return episode(learner.side), episode(learner.side.other)
 

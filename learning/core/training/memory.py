@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +177,10 @@ class Memory:
         if sides[0] is sides[1]:
             raise ValueError("two machines of the same side cannot play each other")
         words = rng.to_array()
-        players = (_arrays(self, learns=True), _arrays(opponent, learns=opponent_learns))
+        players = (
+            learner_arrays(self.table, self, np.zeros(4, np.int64), learns=True),
+            learner_arrays(opponent.table, opponent, np.zeros(4, np.int64), learns=opponent_learns),
+        )
         first, second = players if sides[0] == 0 else players[::-1]
         train_pair(n_games, graph.indptr, graph.successor, graph.side, first, second, words)
         rng.set_array(words)
@@ -186,8 +189,24 @@ class Memory:
         return Tally(*map(int, players[0].tally[:3]))
 
 
-def _arrays(memory: Memory, *, learns: bool) -> LearnerArrays:
-    table = memory.table
+class BeadArrays(Protocol):
+    """What a kernel changes of a machine, or of several with a row each."""
+
+    @property
+    def beads(self) -> NDArray[np.int32]:
+        """Beads by slot."""
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """Visits by slot."""
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Beads by box."""
+
+
+def learner_arrays(table: BoxTable, held: BeadArrays, tally: NDArray[np.int64], *, learns: bool) -> LearnerArrays:
+    """A machine of this table as a kernel reads it; of several, each array of theirs has a row for each."""
     return LearnerArrays(
         learns=int(learns),
         rule=rule_words(table.cabinet.rule),
@@ -198,8 +217,8 @@ def _arrays(memory: Memory, *, learns: bool) -> LearnerArrays:
         slot_size=table.slot_size,
         refills=table.refills,
         initial=table.initial,
-        beads=memory.beads,
-        visits=memory.visits,
-        totals=memory.totals,
-        tally=np.zeros(4, np.int64),
+        beads=held.beads,
+        visits=held.visits,
+        totals=held.totals,
+        tally=tally,
     )

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Side
 from learning.core.kernels.exact import best_reply, evaluate, visit
+from learning.core.kernels.population import fill_policy
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.rule import WhenEmpty
 from learning.core.opponents.base import Opponent, UniformOpponent
 from learning.core.training.memory import Memory
-from learning.core.training.tables import Graph, graph_compile
+from learning.core.training.tables import BoxTable, Graph, graph_compile
 
 Floats = NDArray[np.float64]
 
@@ -53,26 +54,38 @@ def opponent_policy(game: Game[Any, Any], opponent: Opponent, *, reduced: bool) 
 
 def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
     """``(n_edges,)``: what the machine plays at every node where it moves, zero elsewhere."""
-    table, rule = memory.table, memory.table.cabinet.rule
-    graph = table.graph
-    weights = memory.beads.astype(np.float64)
-    empty = memory.totals == 0
-    slot_empty = empty[table.slot_box]
-    refilled = slot_empty & table.refills[table.slot_box]
-    weights[refilled] = table.initial[refilled]
+    table = memory.table
+    beads, totals = memory.beads, memory.totals
     if greedy:
-        fullest = np.maximum.reduceat(weights, table.slot_indptr[:-1])
-        weights = ((weights == fullest[table.slot_box]) & (weights > 0)).astype(np.float64)
-    if rule.when_empty is WhenEmpty.UNIFORM:
-        weights[slot_empty] = table.slot_size[slot_empty]
-    totals = np.add.reduceat(weights, table.slot_indptr[:-1])
-    share = np.divide(weights, totals[table.slot_box], out=np.zeros_like(weights), where=totals[table.slot_box] > 0)
-    policy = np.zeros(len(graph.successor))
-    # Every member of a merged slot leads to the same node, so the whole share may lie on one of them.
-    policy[table.slot_edge] = share
-    forced = np.flatnonzero((graph.side == table.cabinet.side) & (table.node_box < 0))
-    policy[graph.indptr[forced]] = 1.0
+        beads, totals = _fullest(table, beads)
+    policy = forced_policy(table)
+    fill_policy(
+        table.slot_indptr,
+        table.slot_edge,
+        table.slot_size,
+        table.refills,
+        _fullest(table, table.initial)[0] if greedy else table.initial,
+        int(table.cabinet.rule.when_empty is WhenEmpty.UNIFORM),
+        beads,
+        totals,
+        policy,
+    )
     return policy
+
+
+def forced_policy(table: BoxTable) -> Floats:
+    """``(n_edges,)``: 1 for the moves that a machine makes without a box, as there is no other; a new array."""
+    policy = np.zeros(len(table.graph.successor))
+    forced = np.flatnonzero((table.graph.side == table.cabinet.side) & (table.node_box < 0))
+    policy[table.graph.indptr[forced]] = 1.0
+    return policy
+
+
+def _fullest(table: BoxTable, beads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """One bead in each slot that no other of its box exceeds, none in an empty one; and the sum of each box."""
+    most = np.maximum.reduceat(beads, table.slot_indptr[:-1])
+    one = ((beads == most[table.slot_box]) & (beads > 0)).astype(np.int32)
+    return one, np.add.reduceat(one, table.slot_indptr[:-1], dtype=np.int64)
 
 
 class ReadablePolicy(Protocol):

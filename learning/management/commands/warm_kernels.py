@@ -16,6 +16,7 @@ from learning.core.machines.value_rule import ValueRule
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.contest import contest
 from learning.core.training.memory import Memory
+from learning.core.training.population import Population
 from learning.core.training.q_episodes import QMemory
 from learning.core.training.strength import against_opponent, visit_probability, worst_case
 from learning.core.training.table_memory import TableMemory
@@ -36,6 +37,9 @@ class Command(BaseCommand):
         rng = RandomSource(1)
         first.train(OPPONENTS["random"], 1, rng)
         first.train_against(second, 1, rng, opponent_learns=True)
+        many = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
+        many[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
+        many[0].train_against(many[1], [1])
         table = TableMemory.fresh(game, TableRule())
         table.train(OPPONENTS["random"], 1, rng)
         contest(game, first, second, 1, rng)

@@ -59,6 +59,10 @@ def addresses() -> dict[str, str]:
             f"{valued.pk}/snapshots/{one.pk}/weights" for one in valued.snapshots.all()
         ),
         "/api/machines/{ref}/values/{position}": f"{keeper.pk}/values/{start}",
+        "/api/learn": "?beside=scroggs&win=x",
+        "/api/learn/boxes": "boxes",
+        "/api/learn/machine": "machine?teacher=machine&games=20&since=-1&moves=true machine?teacher=perfect-fast",
+        "/api/learn/band": "band?until=2",
         "/api/training-runs": "",
         "/api/training-runs/{run_id}": f"{run.pk}",
         "/api/schedules": "",

@@ -1,0 +1,103 @@
+"""Machines that learn before one's eyes: read an address, work out what it stands for, answer. ``docs/learn.md``."""
+
+from __future__ import annotations
+
+from django.http import QueryDict
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.identity import address_of
+from games.serializers import parsed, refusals
+from games.throttles import SchoolingThrottle
+from learning.exceptions import SchoolingBusyError
+from learning.forms.schooling import KNOWN, Asked, asked_read
+from learning.selectors import schooling as selectors_schooling
+from learning.serializers.schooling import (
+    AddressSerializer,
+    BandAskedSerializer,
+    BandSerializer,
+    MachineAskedSerializer,
+    PupilSerializer,
+    WallSerializer,
+)
+
+ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/learn.md.") for name in KNOWN]
+
+
+def asked_strictly(query: QueryDict, *others: str) -> Asked:
+    """What a query asks for, its ``others`` apart, which are no part of an address.
+
+    Raises:
+        ValidationError: a part of it could not be used; the field is named.
+    """
+    address = query.copy()
+    for name in others:
+        address.pop(name, None)
+    asked = asked_read(address)
+    if asked.problems:
+        raise ValidationError({problem.field: [problem.detail] for problem in asked.problems})
+    return asked
+
+
+class SchoolingView(APIView):
+    """A look at a machine that learns: nothing is written, so nobody has to be known."""
+
+    throttle_classes = (SchoolingThrottle,)
+
+
+class AddressView(SchoolingView):
+    """How an address is read."""
+
+    @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer})
+    def get(self, request: Request) -> Response:
+        """Every part of an address; what could not be used is told, and the nearest that makes sense stands there."""
+        return Response(asked_read(request.query_params).told)
+
+
+class BoxesView(SchoolingView):
+    """The wall before the first game."""
+
+    @extend_schema(parameters=ADDRESS, responses={200: WallSerializer})
+    def get(self, request: Request) -> Response:
+        """All boxes of the machine, packed."""
+        return Response(selectors_schooling.boxes_view(asked_strictly(request.query_params).schooling))
+
+
+class MachineView(SchoolingView):
+    """A machine after so many games."""
+
+    @extend_schema(
+        parameters=[*ADDRESS, MachineAskedSerializer],
+        responses={200: PupilSerializer, **refusals(SchoolingBusyError)},
+    )
+    def get(self, request: Request) -> Response:
+        """Its beads, totals and strength, as far as it gets; its curve and its last game if asked for."""
+        asked = asked_strictly(request.query_params, "since", "moves")
+        more = parsed(MachineAskedSerializer, request.query_params)
+        view = selectors_schooling.machine_view(
+            asked.schooling,
+            asked.games,
+            asked.against,
+            since=more.get("since"),
+            moves=more["moves"],
+            who=address_of(request),
+        )
+        return Response(view)
+
+
+class BandView(SchoolingView):
+    """How machines with one rule fare."""
+
+    @extend_schema(
+        parameters=[*ADDRESS, BandAskedSerializer],
+        responses={200: BandSerializer, **refusals(SchoolingBusyError)},
+    )
+    def get(self, request: Request) -> Response:
+        """The median, the quarters and ninety per cent of 200 machines, as far as it gets."""
+        asked = asked_strictly(request.query_params, "until")
+        until = parsed(BandAskedSerializer, request.query_params)["until"]
+        view = selectors_schooling.band_view(asked.schooling, asked.against, until, address_of(request))
+        return Response(view)

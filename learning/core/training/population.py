@@ -1,0 +1,176 @@
+"""Many machines of one rule that learn at once, each with its own random source: what a rule does, luck apart.
+
+Each is to the bead what :class:`~learning.core.training.memory.Memory` would be alone. The kernels let threads run,
+so all cores work: never by OpenMP, which kills a forked worker.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learning.core.kernels.learning import LearnerArrays
+from learning.core.kernels.population import train_pairs, train_population
+from learning.core.kernels.random_source import RandomSource
+from learning.core.opponents.base import Opponent
+from learning.core.training.episodes import Tally
+from learning.core.training.memory import Memory, learner_arrays
+from learning.core.training.strength import Floats, forced_policy, opponent_policy
+from learning.core.training.tables import BoxTable, course_compile
+
+N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+SLICES = 4
+"""So many pieces of work for each core: whoever is done early takes another."""
+
+
+@dataclass
+class Population:
+    """Machines of one table, a row each.
+
+    Attributes:
+        beads: ``(n_machines, n_slots) int32``.
+        visits: ``(n_machines, n_slots) int64``.
+        totals: ``(n_machines, n_boxes) int64``.
+        tally: ``(n_machines, 4) int64``: games won, drawn and lost, slots removed, since the population is there.
+        words: ``(n_machines, 2) uint64``, the random source of each.
+    """
+
+    table: BoxTable
+    words: NDArray[np.uint64]
+    beads: NDArray[np.int32]
+    visits: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    tally: NDArray[np.int64]
+
+    @classmethod
+    def fresh(cls, table: BoxTable, sources: Sequence[RandomSource]) -> Population:
+        """Machines that have not played yet, one for each random source."""
+        n, one = len(sources), Memory.fresh(table)
+        words = np.array([source.words for source in sources], np.uint64)
+        rows = (n, 1)
+        beads, visits, totals = np.tile(one.beads, rows), np.tile(one.visits, rows), np.tile(one.totals, rows)
+        return cls(table, words, beads, visits, totals, np.zeros((n, 4), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def copy(self) -> Population:
+        """An independent copy."""
+        return Population(
+            self.table,
+            self.words.copy(),
+            self.beads.copy(),
+            self.visits.copy(),
+            self.totals.copy(),
+            self.tally.copy(),
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory its arrays take."""
+        return sum(a.nbytes for a in (self.words, self.beads, self.visits, self.totals, self.tally))
+
+    def memory(self, row: int) -> Memory:
+        """A machine of it, as an independent copy."""
+        return Memory(self.table, self.beads[row].copy(), self.visits[row].copy(), int(self.tally[row, 3]))
+
+    def played(self, row: int) -> Tally:
+        """What the games of a machine came to."""
+        return Tally(*map(int, self.tally[row, :3]))
+
+    def source(self, row: int) -> RandomSource:
+        """The random source of a machine, where it is now."""
+        return RandomSource.from_words(*map(int, self.words[row]))
+
+    def train(
+        self,
+        opponent: Opponent,
+        marks: Sequence[int],
+        rivals: Sequence[Opponent] = (),
+        *,
+        worst: bool = False,
+    ) -> Floats:
+        """Play and learn against a fixed opponent until the last of the marks, and measure every machine at each.
+
+        Args:
+            opponent: who teaches.
+            marks: ascending numbers of games from now on.
+            rivals: fixed opponents against whom each is measured.
+            worst: whether to measure against the best reply, too, as the last.
+
+        Returns:
+            ``(n_machines, n_marks, n_rivals + worst, 3)``: exact chances of a win, a draw and a loss.
+        """
+        cabinet = self.table.cabinet
+        course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        ground = (course.start, course.slot_target, course.reply_indptr, course.reply_target)
+        return self._worked(train_population, (_arrays(self), *ground), marks, rivals, worst)
+
+    def train_against(
+        self,
+        partners: Population,
+        marks: Sequence[int],
+        rivals: Sequence[Opponent] = (),
+        *,
+        worst: bool = False,
+    ) -> Floats:
+        """The same, each against its partner of another population, which learns too; our random words are drawn.
+
+        Raises:
+            ValueError: both play the same side, do not see boards alike, or are not as many.
+        """
+        if partners.table.graph is not self.table.graph:
+            raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
+        sides = self.table.cabinet.side, partners.table.cabinet.side
+        if sides[0] is sides[1]:
+            raise ValueError("two machines of the same side cannot play each other")
+        if len(partners) != len(self):
+            raise ValueError("every machine needs a partner")
+        players = (_arrays(self), _arrays(partners))
+        return self._worked(train_pairs, players if sides[0] == 0 else players[::-1], marks, rivals, worst)
+
+    def _worked(
+        self,
+        kernel: Callable[..., None],
+        players: tuple[Any, ...],
+        marks: Sequence[int],
+        rivals: Sequence[Opponent],
+        worst: bool,
+    ) -> Floats:
+        """Let a kernel work on every slice; what was measured, as seen by our side."""
+        graph, cabinet = self.table.graph, self.table.cabinet
+        theirs = [opponent_policy(cabinet.game, rival, reduced=graph.reduced) for rival in rivals]
+        measured = np.zeros((len(self), len(marks), len(rivals) + worst, 3))
+        arguments = (
+            np.array(marks, np.int64),
+            *players,
+            self.words,
+            graph.indptr,
+            graph.successor,
+            graph.side,
+            int(cabinet.side),
+            forced_policy(self.table),
+            np.array(theirs).reshape(len(rivals), len(graph.successor)),
+            int(worst),
+            measured,
+        )
+        if len(self) == 1:
+            kernel(0, 1, *arguments)
+        else:
+            edges = np.unique(np.linspace(0, len(self), N_CORES * SLICES + 1).astype(int)).tolist()
+            with ThreadPoolExecutor(N_CORES) as threads:
+                for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
+                    work.result()
+        ours = [int(cabinet.side), 2, int(cabinet.side.other)]
+        return measured[..., ours]
+
+
+def _arrays(population: Population) -> LearnerArrays:
+    return learner_arrays(population.table, population, population.tally, learns=True)

@@ -1,0 +1,262 @@
+"""The address of a schooling: text that anybody may have written becomes types here, for the page and for the API.
+
+Nothing is refused: what cannot be used is told, and the nearest thing that makes sense stands in its place. Who wants
+to refuse looks whether there is anything to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from games.rules.base import Game, Side
+from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
+from learning.core.machines.rule import BoxRule, RuleError
+from learning.core.schooling.plan import MEASURES, MOST_GAMES, TEACHERS, Schooling, games_taught, measure_usual
+from learning.core.seeds import MAX_SEED
+
+SIDES = {"first": Side.FIRST, "second": Side.SECOND}
+USUAL_GAME = "noughts-and-crosses"
+USUAL_TEACHER = "random"
+USUAL_SEED = 1
+NOTHING = "none"
+"""A cap of a rule that has none."""
+BESIDE = "beside"
+RULE_FIELDS = tuple(field.name for field in fields(BoxRule))
+NAMES = ("game", "side", "teacher", "preset", *RULE_FIELDS, "seed", "games", "against")
+KNOWN = (*NAMES, BESIDE, *(f"{BESIDE}.{name}" for name in RULE_FIELDS))
+LONGEST = 200
+"""Of a value so many characters are looked at, and quoted far fewer."""
+
+
+class Query(Protocol):
+    """A query string, read: every value that each name has."""
+
+    def getlist(self, key: str) -> Sequence[str]:
+        """All of its values, in order."""
+
+    def __iter__(self) -> Any:
+        """Its names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A part of an address that could not be used, and why; ``field`` is its name there."""
+
+    field: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A rule, and the preset that it is told from."""
+
+    preset: str
+    rule: BoxRule
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks for."""
+
+    schooling: Schooling
+    preset: str
+    games: int
+    against: str
+    beside: Named | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def address(self) -> str:
+        """The same as a query string: in a fixed order, without what is usual."""
+        return urlencode({**self._alone(self.preset, self.schooling.rule), **self._beside()})
+
+    @property
+    def beside_address(self) -> str | None:
+        """The address of the second rule as a first one; ``None`` without one."""
+        return None if self.beside is None else urlencode(self._alone(self.beside.preset, self.beside.rule))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All of it as JSON types."""
+        beside = self.beside
+        return {
+            "address": self.address,
+            "beside_address": self.beside_address,
+            "game": self.schooling.game.slug,
+            "side": self.schooling.side.name.lower(),
+            "teacher": self.schooling.teacher,
+            "preset": self.preset,
+            "rule": self.schooling.rule.to_json(),
+            "seed": f"{self.schooling.seed}",
+            "games": self.games,
+            "against": self.against,
+            "beside": None if beside is None else {"preset": beside.preset, "rule": beside.rule.to_json()},
+            "problems": [{"field": problem.field, "detail": problem.detail} for problem in self.problems],
+        }
+
+    def _alone(self, preset: str, rule: BoxRule) -> dict[str, str]:
+        game, side = self.schooling.game, self.schooling.side
+        usual = {
+            "game": USUAL_GAME,
+            "side": "first",
+            "teacher": USUAL_TEACHER,
+            "preset": DEFAULT_PRESETS[side],
+            "seed": f"{USUAL_SEED}",
+            "games": "0",
+            "against": measure_usual(game, side),
+        }
+        told = {
+            "game": game.slug,
+            "side": side.name.lower(),
+            "teacher": self.schooling.teacher,
+            "preset": preset,
+            **_differences(preset, rule),
+            "seed": f"{self.schooling.seed}",
+            "games": f"{self.games}",
+            "against": self.against,
+        }
+        return {name: value for name, value in told.items() if usual.get(name) != value}
+
+    def _beside(self) -> dict[str, str]:
+        if self.beside is None:
+            return {}
+        own = _differences(self.beside.preset, self.beside.rule)
+        return {BESIDE: self.beside.preset} | {f"{BESIDE}.{name}": value for name, value in own.items()}
+
+
+def asked_read(query: Query) -> Asked:
+    """What a query string asks for, with everything about it that could not be used."""
+    return _Reader(query).read()
+
+
+def rule_value(value: object) -> str:
+    """A value of a field of a rule as it stands in an address."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def _differences(preset: str, rule: BoxRule) -> dict[str, str]:
+    """What a rule has otherwise than its preset."""
+    ours, theirs = rule.to_json(), PRESETS[preset].rule.to_json()
+    return {name: rule_value(value) for name, value in ours.items() if value != theirs[name]}
+
+
+class _Reader:
+    """Reads one query, and notes what is wrong with it."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.problems: list[Problem] = []
+
+    def read(self) -> Asked:
+        for name in self.query:
+            if name not in KNOWN:
+                self._tell(_quoted(name), f"is no part of such an address; there are {', '.join(NAMES)} and {BESIDE}.")
+        game = self._game()
+        side = SIDES[self._one_of("side", SIDES, "first")]
+        teacher = self._one_of("teacher", TEACHERS, USUAL_TEACHER)
+        named = self._rule("preset", "", DEFAULT_PRESETS[side])
+        beside = None
+        if any(name.partition(".")[0] == BESIDE for name in self.query if name in KNOWN):
+            beside = self._rule(BESIDE, f"{BESIDE}.", named.preset)
+        schooling = Schooling(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
+        return Asked(
+            schooling=schooling,
+            preset=named.preset,
+            games=self._number("games", MOST_GAMES, 0),
+            against=self._one_of("against", MEASURES, measure_usual(game, side)),
+            beside=beside,
+            problems=tuple(self.problems),
+        )
+
+    def _tell(self, field: str, detail: str) -> None:
+        self.problems.append(Problem(field, detail))
+
+    def _text(self, name: str) -> str | None:
+        """The value of a name; the first of several; ``None`` if there is none."""
+        values = self.query.getlist(name)
+        if len(values) > 1:
+            self._tell(name, f"stands there {len(values)} times; the first one counts.")
+        return values[0].strip()[:LONGEST] if values else None
+
+    def _game(self) -> Game[Any, Any]:
+        games = games_taught()
+        return games[self._one_of("game", games, USUAL_GAME)]
+
+    def _one_of(self, name: str, choices: Sequence[str] | Mapping[str, object], usual: str) -> str:
+        text = self._text(name)
+        if text is None or text in choices:
+            return usual if text is None else text
+        self._tell(name, f"must be one of {', '.join(choices)}, not {_quoted(text)}.")
+        return usual
+
+    def _number(self, name: str, most: int, usual: int) -> int:
+        text = self._text(name)
+        if text is None:
+            return usual
+        number = _whole(text)
+        if number is not None and 0 <= number <= most:
+            return number
+        self._tell(name, f"must be a whole number from 0 to {most:,}, not {_quoted(text)}.")
+        return usual if number is None else min(max(number, 0), most)
+
+    def _rule(self, preset_name: str, prefix: str, usual: str) -> Named:
+        """The preset, and what differs from it; of what the rule refuses the preset's own."""
+        preset = self._one_of(preset_name, PRESETS, usual)
+        given = PRESETS[preset].rule.to_json()
+        own = dict(given)
+        for name in RULE_FIELDS:
+            text = self._text(f"{prefix}{name}")
+            if text is not None and (value := self._value(f"{prefix}{name}", text, given[name])) is not _UNREAD:
+                own[name] = value
+        while True:
+            try:
+                return Named(preset, BoxRule.from_json(own))
+            except RuleError as error:
+                self._tell(f"{prefix}{error.field}", f"{str(error).removeprefix(f'{error.field}: ')}.")
+                if own[error.field] == given[error.field]:  # it contradicts another: none of them counts
+                    own = dict(given)
+                own[error.field] = given[error.field]
+
+    def _value(self, name: str, text: str, like: object) -> object:
+        """The text as JSON, of the type that the field has; :data:`_UNREAD` if it is none."""
+        field = name.rpartition(".")[2]
+        if isinstance(like, bool):
+            if text in ("true", "false"):
+                return text == "true"
+            self._tell(name, f"must be true or false, not {_quoted(text)}.")
+            return _UNREAD
+        if field == "cap" and text == NOTHING:
+            return None
+        if isinstance(like, int) or field == "cap":
+            numbers = [_whole(text)]
+        elif isinstance(like, list):
+            numbers = [_whole(part) for part in text.split(",")]
+        else:
+            return text
+        if None in numbers:
+            what = "whole numbers with commas between them" if isinstance(like, list) else "a whole number"
+            self._tell(name, f"must be {what}, not {_quoted(text)}.")
+            return _UNREAD
+        return numbers if isinstance(like, list) else numbers[0]
+
+
+_UNREAD = object()
+
+
+def _whole(text: str) -> int | None:
+    """The whole number that a text is, however long; ``None`` if it is none."""
+    text = text.strip()
+    digits = text.removeprefix("-").removeprefix("+") if text[:1] in "+-" else text
+    return int(text) if digits.isascii() and digits.isdigit() else None
+
+
+def _quoted(text: str) -> str:
+    """A text as it is told, short and harmless."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}…")
