@@ -24,6 +24,7 @@ LONGEST = 60
 # Kernels are one loop over arrays: a helper would need as many of them again as arguments.
 LONG_WITH_REASON = {
     "learning/core/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
+    "learning/core/kernels/learning.py:train_pair": "the same, and each of its two players has nine arrays",
     "learning/core/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
     "learning/core/engines/romgon/search.py:search": "deepening around it, which has to see every array that it uses",
 }
