@@ -132,5 +132,6 @@ urlpatterns = [
     re_path(r"^api/learn/?$", api_schooling.AddressView.as_view(), name="api-learn"),
     re_path(r"^api/learn/boxes/?$", api_schooling.BoxesView.as_view(), name="api-learn-boxes"),
     re_path(r"^api/learn/machine/?$", api_schooling.MachineView.as_view(), name="api-learn-machine"),
+    re_path(r"^api/learn/keep/?$", api_schooling.KeepView.as_view(), name="api-learn-keep"),
     re_path(r"^api/learn/band/?$", api_schooling.BandView.as_view(), name="api-learn-band"),
 ]

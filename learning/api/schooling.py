@@ -11,18 +11,21 @@ from rest_framework.views import APIView
 
 from games.identity import address_of
 from games.serializers import parsed, refusals
-from games.throttles import SchoolingThrottle
-from learning.exceptions import SchoolingBusyError
+from games.throttles import SchoolingThrottle, StartThrottle
+from learning.exceptions import MachineQuotaError, SchoolingBusyError
 from learning.forms.schooling import KNOWN, Asked, asked_read
 from learning.selectors import schooling as selectors_schooling
+from learning.serializers.machines import MachineSerializer
 from learning.serializers.schooling import (
     AddressSerializer,
     BandAskedSerializer,
     BandSerializer,
+    KeepSerializer,
     MachineAskedSerializer,
     PupilSerializer,
     WallSerializer,
 )
+from learning.services.schooling import schooling_keep
 
 ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/learn.md.") for name in KNOWN]
 
@@ -86,6 +89,30 @@ class MachineView(SchoolingView):
             who=address_of(request),
         )
         return Response(view)
+
+
+class KeepView(APIView):
+    """A machine that was watched becomes one's own."""
+
+    throttle_classes = (*APIView.throttle_classes, StartThrottle)
+
+    @extend_schema(
+        request=KeepSerializer,
+        responses={201: MachineSerializer, **refusals(MachineQuotaError, SchoolingBusyError)},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a machine with those very beads; it belongs to the account."""
+        data = parsed(KeepSerializer, request.data)
+        asked = asked_strictly(QueryDict(data["address"]))
+        machine = schooling_keep(
+            user=request.user,
+            schooling=asked.schooling,
+            preset=asked.preset,
+            games=asked.games,
+            name=data["name"],
+            who=address_of(request),
+        )
+        return Response(MachineSerializer(machine, context={"request": request}).data, status=201)
 
 
 class BandView(SchoolingView):

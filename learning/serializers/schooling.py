@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from learning.core.schooling import band
 from learning.core.schooling.plan import MEASURES, MOST_GAMES
+from learning.serializers.base import StrictSerializer
 from learning.serializers.machines import ChancesSerializer
 
 
@@ -36,6 +37,13 @@ class BandAskedSerializer(serializers.Serializer[Any]):
     """How far a band goes."""
 
     until = serializers.IntegerField(default=band.MOST_GAMES, min_value=1, max_value=band.MOST_GAMES)
+
+
+class KeepSerializer(StrictSerializer):
+    """Which machine to keep, and what it is called."""
+
+    address = serializers.CharField(allow_blank=True, max_length=4000, help_text="As GET /api/learn answers it.")
+    name = serializers.CharField(default="", allow_blank=True, max_length=80)
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
