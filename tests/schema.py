@@ -13,6 +13,8 @@ def differences(value: Any, schema: dict[str, Any], known: dict[str, Any], where
         found = [differences(value, one, known, where) for one in schema["oneOf"]]
         return [] if [] in found or (value is None and schema.get("nullable")) else found[0]
     if "allOf" in schema:
+        if value is None and schema.get("nullable"):
+            return []
         return [text for one in schema["allOf"] for text in differences(value, one, known, where)]
     if value is None:
         return [] if schema.get("nullable") or "type" not in schema else [f"{where} is null"]

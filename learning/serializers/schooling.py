@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from learning.core.schooling import band
@@ -88,15 +89,27 @@ class WallSlotSerializer(serializers.Serializer[Any]):
     names = serializers.ListField(child=serializers.CharField())
 
 
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {
+            "type": "array",
+            "items": {
+                "oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]
+            },
+        },
+    }
+)
+class PackedBoxesField(serializers.ListField):
+    """Boxes, a list each."""
+
+
 class WallSerializer(serializers.Serializer[Any]):
     """What hangs on the wall before the first game."""
 
     slots = WallSlotSerializer(many=True)
     pieces = serializers.ListField(child=serializers.CharField(allow_null=True))
-    boxes = serializers.ListField(
-        child=serializers.ListField(child=serializers.JSONField()),
-        help_text="Position, move number, ply, beads, places of pieces, places of slots.",
-    )
+    boxes = PackedBoxesField(help_text="Position, move number, ply, beads, places of its pieces, places of its slots.")
 
 
 class StrengthSerializer(serializers.Serializer[Any]):
