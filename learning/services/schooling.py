@@ -15,6 +15,7 @@ from learning.models import JobStatus, LessonKind, Machine, RunStage, TrainingRu
 from learning.selectors.schooling import stand_get
 from learning.services.machines import machine_create, machine_quota_require
 from learning.services.pupils import owner_fields, pupil_name
+from learning.storage.boxes import table_load
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 
@@ -83,7 +84,7 @@ def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str
         opponent_learns=is_partner,
         n_games=stand.games,
     )
-    memory = kind_of(machine).load(machine)
+    memory = table_load(machine)
     memory.beads[:], memory.visits[:] = learners.beads[0], learners.visits[0]
     memory.n_removed = int(learners.tally[0, 3])
     kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
