@@ -23,6 +23,7 @@ export function lessonItems(learning, onShow) {
         { class: "change-words" },
         reason(change, draw, lesson.result, learning.lessons.length > 1 ? lesson.machine.name : null),
       ),
+      draw && !change.refill ? beforeAndAfter(draw, learning.changes) : null,
     );
     button.addEventListener("click", () => onShow(change.ply));
     const item = html("li", {}, button);
@@ -37,6 +38,38 @@ export function lessonItems(learning, onShow) {
     }
     return item;
   });
+}
+
+/** Up to so many beads of a kind are drawn one by one. */
+const FEW = 8;
+
+/** All beads of a box as it was opened, and as the match has left it: how much one game changes is seen at once. */
+function beforeAndAfter(draw, changes) {
+  const own = changes.filter(({ ply, role, refill }) => ply === draw.ply && role === draw.role && !refill);
+  const after = draw.slots.map((slot) => {
+    const delta = own.filter((change) => change.slot === slot.slot).reduce((sum, change) => sum + change.delta, 0);
+    return { ...slot, beads: slot.beads + delta, isChanged: delta !== 0 };
+  });
+  return html("span", { class: "change-box" }, beadRow("Before", draw.slots), beadRow("After", after));
+}
+
+function beadRow(when, slots) {
+  const words = slots.map(({ mark, beads }) => `${figure(beads)} ${mark}`).join(", ");
+  return html(
+    "span",
+    { class: "bead-row" },
+    html("span", { class: "soft small", "aria-hidden": "true" }, when),
+    html("span", { class: "visually-hidden" }, ` ${when}: ${words}.`),
+    slots.map((slot) =>
+      html(
+        "span",
+        { class: slot.isChanged ? "bead-pile is-changed" : "bead-pile", "aria-hidden": "true" },
+        Array.from({ length: slot.beads > FEW ? 1 : slot.beads }, () => beadPicture(slot, 16)),
+        slot.beads > FEW ? html("b", {}, `× ${figure(slot.beads)}`) : null,
+        slot.beads ? null : html("b", {}, `no ${slot.mark}`),
+      ),
+    ),
+  );
 }
 
 /** Why the beads of one box changed: "In the box of its second move it had drawn C (top right). …: 3 become 2." */
