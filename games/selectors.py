@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError, SessionChangedError
 from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
-from games.players import BESIDE, PLAYERS, Offer, Viewer
+from games.players import BESIDE, GUEST, PLAYERS, Offer, Viewer
 from games.rules.base import Game, Layout, Side
 from games.rules.registry import family_games
 from games.states import (
@@ -422,8 +422,8 @@ def _action(game: Game[Any, Any], position: Any, move: Any) -> Action:
 
 
 def machines_managed(room: Room, user: Any) -> list[Any]:
-    """The ids of those machines at the board that the account may change."""
-    if not user.is_authenticated:
+    """The ids of those machines at the board that the account, or the visitor, may change."""
+    if Viewer.of(user) == GUEST:
         return []
     seats = [seat for seat in seats_read(match_latest(room)) if seat.automaton]
     managed = [seat for seat in seats if PLAYERS[seat.automaton].manages(seat, user)]

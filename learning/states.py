@@ -252,6 +252,37 @@ class TournamentChange(TournamentState):
     order: list[int]
 
 
+class LatestTold(TypedDict):
+    """What came of a machine's latest matches, ten at most."""
+
+    wins: int
+    draws: int
+    losses: int
+
+
+class FirstMove(TypedDict):
+    """What a machine would do first: after which opening (empty: it begins), the move (null: it gives up), how surely."""
+
+    after: str
+    move: str | None
+    chance: float
+
+
+class Progress(TypedDict):
+    """How far a machine has come. ``holds`` is its exact chance not to lose against perfect play, null where unknown.
+
+    ``curve`` are pairs of games and that chance after so many; of a game too large to know it is empty.
+    """
+
+    games: int
+    latest: LatestTold
+    first: FirstMove | None
+    holds: float | None
+    curve: list[tuple[int, float]]
+    words: str
+    curve_words: str
+
+
 class PrivateEntry(TypedDict):
     """An entry that is not for everybody, and who may know of it."""
 

@@ -82,6 +82,7 @@ urlpatterns = [
     re_path(r"^api/machines/(?P<ref>[-\w]+)/clone/?$", api_machines.MachineCloneView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/reset/?$", api_machines.MachineResetView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/strength/?$", api_machines.MachineStrengthView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/progress/?$", api_machines.MachineProgressView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_machines.BoxListView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_machines.BoxView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/values/(?P<position>[^/]+)/?$", api_machines.ValuesView.as_view()),

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from games.players import Viewer
 from games.serializers import parsed, refusals
 from learning.access import cause_hidden, machine_for, machines_visible
-from learning.exceptions import MachineBusyError, MachineQuotaError, ValueQuotaError
+from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import kind_of
@@ -33,6 +33,7 @@ from learning.serializers.machines import (
     StrengthSerializer,
 )
 from learning.services import machines as services
+from learning.states import Progress
 
 HISTORY_MOST = 200
 
@@ -120,6 +121,16 @@ class MachineStrengthView(APIView):
         Of a machine that keeps values: a sample, as it was measured when it was last trained.
         """
         return Response(machine_strength(machine_for(request.user, ref)))
+
+
+class MachineProgressView(APIView):
+    """How far a machine with boxes has come."""
+
+    @extend_schema(responses={200: Progress, **refusals(NoBoxesError)})
+    def get(self, request: Request, ref: str) -> Response:
+        """Its games, its latest matches, its first move, and after how many games how strong it was against the best."""
+        machine = machine_for(request.user, ref)
+        return Response(kind_of(machine).progress(machine))
 
 
 class ValuesView(APIView):

@@ -34,6 +34,7 @@ from learning.core.training.play import MovePlayer
 from learning.exceptions import (
     BoxNotFoundError,
     MachineWrongSideError,
+    NoBoxesError,
     NoWeightsError,
     PrintRefusedError,
     TrainingRefusedError,
@@ -43,6 +44,7 @@ from learning.selectors.experiments import experiments_about
 from learning.selectors.machines import machine_brief
 from learning.selectors.snapshots import snapshots_told
 from learning.selectors.strength import CURVE_AGAINST, Strength
+from learning.states import Progress
 from learning.storage.lessons import Cause, lessons_open
 
 FIRST_CHUNK_GAMES = 50_000
@@ -274,6 +276,14 @@ class Kind(ABC):
     @abstractmethod
     def strength(self, machine: Machine) -> Strength:
         """The same of a machine as it stands, or as it was when last measured: for a page, which cannot wait."""
+
+    def progress(self, machine: Machine) -> Progress:
+        """How far the machine has come, for who teaches it.
+
+        Raises:
+            NoBoxesError: its kind tells nothing of it.
+        """
+        raise NoBoxesError(f"{machine.name} has no boxes: it keeps {self.rule.keeps}.")
 
     # Snapshots of a training (``learning.kinds.machines``, docs/decisions/0085)
 

@@ -45,10 +45,11 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         return not_found(request, error)
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Viewer.of(request.user)))
     recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
-    learns_for_us = machine.learns and is_master(request.user, machine)
+    learns_for_us = machine.learns and request.user.is_authenticated and is_master(request.user, machine)
     shared = {
         "game": game_view(machine.game_rules),
         "is_master": is_master(request.user, machine),
+        "is_guests": machine.guest is not None,
         "is_public": machine.is_public,
         "runs": selectors_runs.run_list_open(machine),
         "partners": opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],

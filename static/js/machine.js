@@ -2,6 +2,7 @@
 
 import { byId, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
+import { loadProgress } from "./progress.js";
 import { Socket } from "./socket.js";
 import { Wall } from "./wall.js";
 import { figure } from "./words.js";
@@ -12,6 +13,7 @@ const title = document.querySelector("h1").textContent;
 const boxes = unpack(pageData("packed"), page.dataset.machine);
 const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"), title);
 const live = byId("live");
+loadProgress(byId("progress"), page.dataset.machine);
 let isBack = false;
 /** The machine's lesson up to which everything is shown. */
 let lesson = Number(page.dataset.lesson);
@@ -72,6 +74,7 @@ function show(fresh) {
   const now = unpack(JSON.parse(fresh.getElementById("packed").textContent), page.dataset.machine);
   lesson = Number(fresh.querySelector("[data-machine]").dataset.lesson);
   wall.update(now, JSON.parse(fresh.getElementById("drawn").textContent));
+  loadProgress(byId("progress"), page.dataset.machine);
   for (const place of page.querySelectorAll("[data-total]")) {
     place.textContent = fresh.querySelector(`[data-total="${place.dataset.total}"]`).textContent;
   }

@@ -19,6 +19,7 @@ import { MatchStore } from "./match_store.js";
 import { drawWords, lessonWords, nameOf, noticeWords, seatOf, statusWords } from "./match_words.js";
 import { Offers } from "./offers.js";
 import { showParts } from "./parts.js";
+import { MatchProgress } from "./progress.js";
 import { Replay } from "./replay.js";
 import { showSeats } from "./seats.js";
 import { Socket } from "./socket.js";
@@ -39,6 +40,8 @@ const OUT_OF_DATE = new Set([
 const game = pageData("game");
 const layout = game.layout ?? game;
 const managed = new Set(pageData("managed", []));
+/** Those that the viewer may also rename, freeze and train: for that they need an account. */
+const trained = pageData("has-account", false) ? managed : new Set();
 const viewer = { role: pageData("role"), isHost: pageData("is-host", false), layout };
 let socket = null;
 let patience = null;
@@ -88,6 +91,7 @@ const boxes = new MatchBoxes(viewer, replay);
 const moves = new MatchMoves(viewer, replay);
 const lesson = new MatchLesson((ply) => boxes.visit(ply));
 const actions = new Actions(viewer, send, board);
+const progress = new MatchProgress({ card: byId("progress"), place: byId("progress-words") }, managed);
 
 /** Takes one frame of the protocol; the socket calls it, and so may a test. */
 export function receive(frame) {
@@ -127,10 +131,11 @@ async function draw(now, { before, isNews, isJoin }) {
   } else boxes.show(now);
   showBoard(now, Boolean(fresh));
   showStatus(now);
-  showSeats(now, viewer, managed);
+  showSeats(now, viewer, trained);
   actions.show(now);
   lesson.show(now);
-  showTogether(now, managed);
+  showTogether(now, trained);
+  progress.show(now);
   moves.show(now);
   showCaptured(now);
   showAsides(now);

@@ -87,6 +87,7 @@ def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None
     learner = machine(Side.FIRST, name="Night owl", owner=user("ada"))
     log_in(page)
     page.goto(f"/machines/{learner.pk}")
+    page.locator("#owner-menu > summary").click()
     page.locator("#schedule").click()
     page.locator("[name=kind][value=daily]").check()
     page.locator("#id_at").fill("22:00")

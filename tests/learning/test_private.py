@@ -184,6 +184,7 @@ TABLE: dict[str, list[Ask]] = {
     ],
     "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [posted(f"/api/machines/{PK}/clone", told=True)],
     "^api/machines/(?P<ref>[-\\w]+)/reset/?$": [posted(f"/api/machines/{PK}/reset")],
+    "^api/machines/(?P<ref>[-\\w]+)/progress/?$": [Ask(f"/api/machines/{PK}/progress", told=None)],
     "^api/machines/(?P<ref>[-\\w]+)/strength/?$": [Ask(f"/api/machines/{PK}/strength")],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/?$": [Ask(f"/api/machines/{VALUES_PK}/snapshots")],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/choose/?$": [

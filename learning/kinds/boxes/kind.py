@@ -32,6 +32,7 @@ from learning.core.training.tables import boxes_compile
 from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Kind, Page
 from learning.kinds.boxes import files, live, page
+from learning.kinds.boxes.progress import progress
 from learning.kinds.boxes.words import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.matches import match_insight
@@ -43,7 +44,7 @@ from learning.selectors.strength import (
     strength_kept,
     strength_sampled,
 )
-from learning.states import box_news
+from learning.states import Progress, box_news
 from learning.storage import boxes as storage
 from learning.storage.lessons import Cause, lessons_open
 from learning.storage.sitting import draws_insert
@@ -136,6 +137,9 @@ class BoxKind(Kind):
 
     def strength(self, machine: Machine) -> Strength:
         return strength_kept(machine, lambda: self.measured(self.load(machine), RandomSource(machine.n_lessons)))
+
+    def progress(self, machine: Machine) -> Progress:
+        return progress(machine)
 
     @staticmethod
     def read(

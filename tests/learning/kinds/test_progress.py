@@ -1,0 +1,108 @@
+"""How far a machine has come: each figure is what the beads say, exactly, after every game."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.cache import cache
+
+from games.players import Visitor
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.kinds.boxes.progress import CURVE_POINTS, hundred, progress
+from learning.kinds.machines import machine_strength
+from learning.models import Machine
+from learning.services.machines import machine_reset
+from learning.services.pupils import pupil_teach
+from tests.factories import NC, api_with, guest, machine, play_out, trained
+
+pytestmark = pytest.mark.django_db
+
+
+def holds(learner: Machine) -> float:
+    """The chance not to lose against perfect play, by the page's own road to it."""
+    perfect = machine_strength(Machine.objects.get(pk=learner.pk))["perfect"]
+    return float(perfect["win"] + perfect["draw"])
+
+
+def taught(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
+    """A visitor's machine that has played so many games, and what it held before the first and after each."""
+    points: list[float] = []
+    learner: Machine | None = None
+    for _ in range(n_games):
+        seated = pupil_teach(person=guest(), game=game, side=side)
+        learner = Machine.objects.get(pk=int(seated.room.machine))
+        points = points or [holds(learner)]
+        play_out(seated.room.code, guest())
+        points.append(holds(learner))
+    assert learner is not None
+    return Machine.objects.get(pk=learner.pk), points
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
+    learner, points = taught(4, side)
+    told = progress(learner)
+    assert told["curve"] == [(games, pytest.approx(share, abs=1e-12)) for games, share in enumerate(points)]
+    assert told["holds"] == told["curve"][-1][1]
+    cache.clear()
+    assert progress(learner)["curve"] == told["curve"]  # from the ledger, not from what was kept
+    assert (told["games"], sum(told["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all of them numbers
+    assert told["words"].startswith("4 games. It won ")
+    assert f"not lose {hundred(points[-1])} games of 100" in told["words"]
+    assert hundred(points[0]) in told["curve_words"]
+
+
+def test_a_new_one_knows_nothing_and_says_what_it_would_do() -> None:
+    seated = pupil_teach(person=guest(), game=NC)
+    learner = Machine.objects.get(pk=int(seated.room.machine))
+    told = progress(learner)
+    assert told["words"].startswith("No game yet: it knows nothing. It would now play ")
+    assert told["first"] == {"after": "", "move": "top left", "chance": pytest.approx(1 / 3)}
+    assert [games for games, _ in told["curve"]] == [0]
+    assert told["curve_words"] == ""
+
+
+def test_what_it_forgets_is_gone_from_its_curve_too() -> None:
+    learner, points = taught(2)
+    machine_reset(user=Visitor(UUID(int=1)), machine_id=learner.pk)
+    learner.refresh_from_db()
+    told = progress(learner)
+    assert told["curve"] == [(0, pytest.approx(points[0], abs=1e-12))]
+
+
+def test_of_much_training_the_curve_is_short_and_ends_where_the_machine_stands() -> None:
+    learner = trained(machine(Side.FIRST), 2000)
+    told = progress(learner)
+    assert 2 <= len(told["curve"]) <= CURVE_POINTS + 2
+    assert told["curve"][-1] == (2000, pytest.approx(holds(learner), abs=1e-12))
+    assert told["words"].startswith("2,000 games. It would")
+
+
+def test_games_of_any_size_are_told_and_kinds_without_boxes_refuse() -> None:
+    for slug in ("hexapawn", "hexapawn-5x4"):
+        learner, _ = taught_without_strength(slug)
+        told = progress(learner)
+        assert told["games"] == 1
+        assert (told["holds"] is None) == (not game_get(slug).enumerable)
+    from learning.services.machines import machine_create
+
+    other: Any = machine_create(game="romgon", side=None, name="Q", preset="romgon-q-careful")
+    answer = api_with(None).get(f"/api/machines/{other.pk}/progress")
+    assert (answer.status_code, answer.json()["code"]) == (404, "no_boxes")
+
+
+def taught_without_strength(game: str) -> tuple[Machine, None]:
+    seated = pupil_teach(person=guest(), game=game, side=Side.SECOND)
+    play_out(seated.room.code, guest())
+    return Machine.objects.get(pk=int(seated.room.machine)), None
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0, "0"), (1e-9, "less than 1"), (0.37, "37"), (0.999, "more than 99"), (1.0, "100")],
+)
+def test_a_share_is_never_none_or_all_unless_it_is(share: float, words: str) -> None:
+    assert hundred(share) == words
