@@ -261,7 +261,7 @@ class LatestTold(TypedDict):
 
 
 class FirstMove(TypedDict):
-    """What a machine would do first: after which opening (empty: it begins), the move (null: it gives up), how surely."""
+    """What a machine would do first: after an opening (empty: it begins), the move (null: it gives up), how surely."""
 
     after: str
     move: str | None

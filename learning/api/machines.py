@@ -128,7 +128,7 @@ class MachineProgressView(APIView):
 
     @extend_schema(responses={200: Progress, **refusals(NoBoxesError)})
     def get(self, request: Request, ref: str) -> Response:
-        """Its games, its latest matches, its first move, and after how many games how strong it was against the best."""
+        """Its games, its latest matches, its first move, and what it held against perfect play as it learnt."""
         machine = machine_for(request.user, ref)
         return Response(kind_of(machine).progress(machine))
 

@@ -75,6 +75,8 @@ TABLE: dict[str, list[Ask]] = {
         Ask("/play/romgon", told=True),
     ],
     "teach": [posted("/teach", {"game": NC})],
+    "lab": [Ask("/lab")],
+    "learnt/<str:slug>": [Ask("/learnt/romgon-easy")],
     "ai": [Ask("/ai")],
     "about": [Ask("/about")],
     "account": [Ask("/account", told=None)],

@@ -141,10 +141,8 @@ def _not_lost(expected: Expected) -> float:
 
 def _words(machine: Machine, latest: LatestTold, first: FirstMove | None, holds: float | None) -> str:
     n_games, n_latest = machine.n_games, latest["wins"] + latest["draws"] + latest["losses"]
-    if not n_games:
-        said = ["No game yet: it knows nothing."]
-    else:
-        said = [f"{n_games:,} game{'' if n_games == 1 else 's'}."]
+    played = f"{n_games:,} game{'' if n_games == 1 else 's'}."
+    said = [played if n_games else "No game yet: it knows nothing."]
     if n_latest:
         which = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
         said.append(f"{which} won {latest['wins']}, drew {latest['draws']} and lost {latest['losses']}.")

@@ -1,0 +1,89 @@
+"""A machine of one's own: by mouse in one click, by keyboard on a phone, its page and its menu, and nobody else's."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from learning.models import Machine
+from tests.e2e.axe import violations
+from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.everywhere import options
+from tests.e2e.layout import broken
+from tests.e2e.playing import expect_turn, match_of, play_mouse, play_out_mouse, tab_to
+
+pytestmark = pytest.mark.e2e
+
+TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
+WORDS = "#progress-words p"
+
+
+def pupil_of(page: Page) -> Machine:
+    return Machine.objects.get(machine_seats__seat__match=match_of(page), is_pupil=True)
+
+
+def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, watch: Watch) -> None:
+    page.goto("/")
+    page.locator(TEACH).first.click()
+    expect_turn(page)
+    expect(page.locator(WORDS)).to_contain_text("No game yet: it knows nothing. It would now play ")
+    mine = pupil_of(page)
+    play_out_mouse(page)
+    expect(page.locator(WORDS)).to_contain_text("1 game. It ")
+    expect(page.locator("#progress-words svg")).to_have_attribute("aria-label", re.compile("at the start, .* after 1"))
+    # Every box that has changed, with all of its beads as they were and as they are.
+    rows = page.locator(".change-box").first.locator(".bead-row")
+    expect(rows).to_have_count(2)
+    before, after = (rows.nth(at).locator(".visually-hidden").inner_text().split(": ")[1] for at in range(2))
+    assert before != after
+    assert violations(page) == []
+
+    # It stays theirs from match to match, and has its page, where the owner's menu opens by keyboard.
+    page.locator("#again").click()
+    expect_turn(page)
+    play_out_mouse(page)
+    expect(page.locator(WORDS)).to_contain_text("2 games. It ")
+    page.goto(f"/machines/{mine.pk}")
+    expect(page.locator("#progress")).to_contain_text("2 games. It ")
+    expect(page.locator("#progress svg")).to_be_visible()
+    assert violations(page) == []
+    tab_to(page, "#owner-menu > summary")
+    page.keyboard.press("Enter")
+    expect(page.locator("#owner-menu")).to_have_attribute("open", "")
+    assert violations(page) == []
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # let it forget everything
+    page.locator("#confirm").click()
+    expect(page.locator("#progress")).to_contain_text("No game yet")
+
+    stranger = visitor()
+    watch.allow("404")
+    stranger.goto(f"/machines/{mine.pk}")
+    expect(stranger.locator("main")).not_to_contain_text(mine.name)
+    stranger.goto("/")
+    stranger.locator(TEACH).first.click()
+    expect_turn(stranger)
+    assert pupil_of(stranger) != mine
+
+
+def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
+    phone = visitor(**options(360, 740, dark=True))
+    phone.goto("/")
+    tab_to(phone, TEACH)
+    phone.keyboard.press("Enter")
+    expect_turn(phone)
+    mine = pupil_of(phone)
+    tab_to(phone, "#board [data-cell]")
+    play_mouse(phone)
+    expect(phone.locator(WORDS)).to_be_visible()
+    assert broken(phone) == []
+    phone.goto("/signup")
+    phone.get_by_label("Username").fill("ann")
+    phone.locator('[name="password1"]').fill("a good password")
+    phone.locator('[name="password2"]').fill("a good password")
+    phone.locator("main button").click()
+    expect(phone.locator("main")).to_contain_text(mine.name)
+    phone.goto(f"/machines/{mine.pk}")
+    expect(phone.locator("#train")).to_be_visible()
+    assert broken(phone) == []
