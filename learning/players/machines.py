@@ -76,6 +76,8 @@ def _asks(seat: Seat) -> Any:
 
 def _is_of(seat: Seat, kind: Kind) -> bool:
     """Whether a machine of this kind sits there, or one that may have been of it and is gone."""
+    if not seat.automaton:  # a person alone: nothing is to be read for that
+        return False
     machine = machine_in(seat)
     return seat.automaton == kind.player if machine is None else kind_of(machine) is kind
 
