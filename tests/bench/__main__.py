@@ -21,6 +21,7 @@ from tests.bench import (
     learning_speed,
     learnt,
     live_load,
+    population,
     romgon,
     stored,
     values,
@@ -31,6 +32,7 @@ from tests.bench.figures import Figure, table
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "learning-speed": learning_speed.kernel_and_c,
     "table-speed": learning_speed.tables_and_c,
+    "population": population.many_at_once,
     "warm-start": warm_start.second_start,
     "exact-strength": exact_strength.of_a_menace,
     "stored-run": stored.fifty_thousand_games,

@@ -1,0 +1,51 @@
+"""Many machines of one rule at once, next to one: how much all cores are worth, and how long a band takes."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import UNIFORM
+from learning.core.schooling.band import MACHINES, MOST_GAMES, band_marks
+from learning.core.training.population import N_CORES, Population
+from learning.core.training.tables import boxes_compile
+from tests.bench.figures import Figure, spread
+
+N_ROUNDS = 7
+TARGET, TARGET_SHORT_S, TARGET_BAND_S = 1.6, 0.05, 0.5
+
+
+def many_at_once() -> Iterator[Figure]:
+    """Michie's rule against random play: 200 machines and one taking turns."""
+    table = boxes_compile(game_get("noughts-and-crosses"), Side.FIRST, PRESETS["michie-1961"].rule)
+    random, perfect = UNIFORM["random"], UNIFORM["perfect"]
+
+    def seconds(n: int, marks: list[int], *, measured: bool) -> float:
+        population = Population.fresh(table, [RandomSource(seed) for seed in range(n)])
+        begin = time.perf_counter()
+        population.train(random, marks, [perfect] if measured else [])
+        return time.perf_counter() - begin
+
+    seconds(2, [1], measured=True)  # So that nothing is compiled while the clock runs.
+    ratios, short, band = [], [], []
+    for _ in range(N_ROUNDS):
+        alone = MACHINES * MOST_GAMES / seconds(1, [MACHINES * MOST_GAMES], measured=False)
+        ratios.append(MACHINES * MOST_GAMES / seconds(MACHINES, [MOST_GAMES], measured=False) / alone)
+        short.append(seconds(MACHINES, [1_000], measured=False))
+        band.append(seconds(MACHINES, band_marks(MOST_GAMES), measured=True))
+    yield Figure(
+        f"games of 200 machines on {N_CORES} cores, of one",
+        spread(ratios),
+        f">= {TARGET} on 2",
+        statistics.median(ratios) >= TARGET if N_CORES >= 2 else None,
+    )
+    for name, found, most in (
+        ("200 machines, 1,000 games each", short, TARGET_SHORT_S),
+        ("their band: 10,000 games, exact at 40 points", band, TARGET_BAND_S),
+    ):
+        yield Figure(name, f"{spread(found, '{:.3f}')} s", f"< {most} s", statistics.median(found) < most)
