@@ -29,8 +29,10 @@ export function dash(n) {
 export class Curve {
   /**
    * @param {HTMLElement} root an empty element
-   * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: [number, number]}} words what
-   *   the axes count, and the name of the picture; where the values are read, the share at the top, the ends of the x axis
+   * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: [number, number], first?: number,
+   *   pick?: (x: number) => void, placed?: (place: {left: number, width: number}) => void}} words what the axes count, and
+   *   the name of the picture; where the values are read, the share at the top, the ends of the x axis, up to where a stretched one
+   *   is linear; with `pick` a place is chosen by pressing and dragging, where others zoom; `placed` is told where the x axis lies within the picture
    */
   constructor(root, words) {
     this.words = words;
@@ -40,6 +42,9 @@ export class Curve {
     this.isStretched = false;
     /** @type {number|null} where the axis ends, when more points are to come */
     this.end = null;
+    /** @type {number|null} the place that is marked, and read while no cursor is in the picture */
+    this.marked = null;
+    this.marker = html("div", { class: "curve-mark" });
     this.legend = html("ul", { class: "plain curve-legend" });
     this.stage = html("div", {
       class: "curve-stage",
@@ -57,7 +62,28 @@ export class Curve {
     const repaint = () => this.#build();
     new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-    new ResizeObserver(() => this.plot?.setSize(this.#size())).observe(this.stage);
+    new ResizeObserver(() => {
+      this.plot?.setSize(this.#size());
+      this.#place();
+    }).observe(this.stage);
+  }
+
+  /** Marks a place on the x axis. */
+  mark(x) {
+    this.marked = x;
+    this.#place();
+    if (this.plot) this.#read(this.plot.cursor.idx);
+  }
+
+  /** Where a place on the x axis lies: 0 at its beginning, 1 at its end. */
+  share(x) {
+    return this.#along(x) / this.#along(this.end);
+  }
+
+  /** The place on the x axis that lies at such a share of it. */
+  atShare(share) {
+    const along = share * this.#along(this.end);
+    return this.isStretched ? this.#first() * Math.sinh(along) : along;
   }
 
   /**
@@ -156,7 +182,7 @@ export class Curve {
     const banded = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
       label: line.name,
-      stroke: this.#colour(line.colour),
+      stroke: line.isBand ? "transparent" : this.#colour(line.colour),
       width: line.isSampled ? 1.5 : 2.2,
       spanGaps: true,
       dash: line.isSampled ? DOTTED : (line.dash ?? []),
@@ -188,7 +214,7 @@ export class Curve {
             range: (_, min, max) =>
               this.isZoomed ? [min, max] : (this.words.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]),
           },
-          y: { range: [0, this.words.top ?? 1] },
+          y: { range: () => [0, this.words.top ?? 1] },
         },
         axes: [
           {
@@ -212,7 +238,7 @@ export class Curve {
           },
         ],
         legend: { show: false },
-        cursor: { drag: { x: true, y: false, dist: 6 }, points: { size: 7 }, y: false },
+        cursor: { drag: { x: !this.words.pick, y: false, dist: 6 }, points: { size: 7 }, y: false },
         hooks: {
           setCursor: [(plot) => this.#read(plot.cursor.idx)],
           setSelect: [
@@ -228,33 +254,60 @@ export class Curve {
       this.#data(),
       this.stage,
     );
-    this.plot.over.addEventListener("dblclick", () => this.#unzoom());
+    if (this.words.pick) this.#pickable();
+    else this.plot.over.addEventListener("dblclick", () => this.#unzoom());
+    this.#place();
     this.#explain();
     this.#read(null);
+  }
+
+  /** Puts the mark where it belongs, and tells where the axis lies. */
+  #place() {
+    if (!this.plot || this.marked === null) return;
+    this.marker.style.left = `${this.plot.valToPos(this.marked, "x")}px`;
+    const { left, width } = this.plot.over.getBoundingClientRect();
+    this.words.placed?.({ left: left - this.stage.getBoundingClientRect().left, width });
+  }
+
+  /** A place is chosen by pressing, and by dragging on. */
+  #pickable() {
+    const { over } = this.plot;
+    over.classList.add("is-pickable");
+    over.append(this.marker);
+    const pick = ({ clientX }) => this.words.pick(this.plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
+    over.addEventListener("pointerdown", (event) => {
+      over.setPointerCapture(event.pointerId);
+      pick(event);
+    });
+    over.addEventListener("pointermove", (event) => over.hasPointerCapture(event.pointerId) && pick(event));
   }
 
   /** Linear up to the first point, from there on by powers of ten: a logarithm that begins at 0. */
   #scale() {
     if (!this.isStretched) return {};
     const first = this.#first();
-    return { distr: 100, fwd: (games) => Math.asinh(games / first), bwd: (place) => first * Math.sinh(place) };
+    return { distr: 100, fwd: (games) => this.#along(games), bwd: (place) => first * Math.sinh(place) };
+  }
+
+  #along(games) {
+    return this.isStretched ? Math.asinh(games / this.#first()) : games;
   }
 
   #first() {
-    return Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
+    return this.words.first ?? Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
   }
 
   /** Round numbers for a stretched axis, as many as have room: the powers of ten before the others. */
   #ticks(min, max) {
-    const place = (games) => Math.asinh(games / this.#first());
-    const room = (58 * (place(max) - place(min))) / Math.max(120, this.#size().width - 80);
+    const room = (58 * (this.#along(max) - this.#along(min))) / Math.max(120, this.#size().width - 80);
     const wanted = [Math.max(0, min), max];
     for (const part of [1, 5, 2]) for (let ten = 1; ten <= max; ten *= 10) wanted.push(part * ten);
     const ticks = [];
     for (const games of wanted) {
       const isIn = games >= min && games <= max;
       const isRound = games === 0 || Number(games.toPrecision(2)) === games;
-      if (isIn && isRound && ticks.every((other) => Math.abs(place(other) - place(games)) >= room)) ticks.push(games);
+      if (isIn && isRound && ticks.every((other) => Math.abs(this.#along(other) - this.#along(games)) >= room))
+        ticks.push(games);
     }
     return ticks.sort((a, b) => a - b);
   }
@@ -276,15 +329,17 @@ export class Curve {
           svg(
             "svg",
             { width: 44, height: 14, class: `curve-ink-${line.colour}`, "aria-hidden": "true" },
-            svg("line", {
-              x1: 1,
-              x2: 43,
-              y1: 7,
-              y2: 7,
-              stroke: "currentColor",
-              "stroke-width": 2.4,
-              "stroke-dasharray": (line.isSampled ? DOTTED : (line.dash ?? [])).join(" "),
-            }),
+            line.isBand
+              ? svg("rect", { width: 44, height: 14, fill: "currentColor", opacity: 0.25 })
+              : svg("line", {
+                  x1: 1,
+                  x2: 43,
+                  y1: 7,
+                  y2: 7,
+                  stroke: "currentColor",
+                  "stroke-width": 2.4,
+                  "stroke-dasharray": (line.isSampled ? DOTTED : (line.dash ?? [])).join(" "),
+                }),
           ),
           html("span", {}, line.name),
           this.values[at],
@@ -296,14 +351,15 @@ export class Curve {
   /** The values at the point under the cursor; at the last point when there is none. */
   #read(idx) {
     if (!this.values) return;
-    const at = idx ?? this.xs.length - 1;
+    const rest = this.marked === null ? this.xs.length : this.xs.findLastIndex((x) => x <= this.marked) + 1;
+    const at = idx ?? rest - 1;
     const where = this.words.at ?? ((x) => `After ${figure(x)} games`);
     this.at.textContent = this.xs.length ? where(this.xs[at]) : "No point yet";
     this.lines.forEach((line, n) => {
-      const value =
-        line.values[at] ?? (idx === null || idx === undefined ? line.values.findLast?.((v) => v !== null) : null);
-      this.values[n].textContent =
-        value === null || value === undefined
+      const value = line.values[at] ?? (idx === null || idx === undefined ? known(line.values.slice(0, rest)) : null);
+      this.values[n].textContent = line.isBand
+        ? between(known(line.low.slice(0, at + 1)), known(line.high.slice(0, at + 1)))
+        : value === null || value === undefined
           ? "\u2013"
           : line.low?.[at] === null || !line.low
             ? share(value)
@@ -325,6 +381,15 @@ export class Curve {
     ].join(", ");
     return undefined;
   }
+}
+
+/** The last value that there is. */
+function known(values) {
+  return values.findLast((value) => value !== null);
+}
+
+function between(low, high) {
+  return (low ?? null) === null ? "\u2013" : `${share(low)} to ${share(high)}`;
 }
 
 function tint(colour, opacity) {

@@ -88,6 +88,8 @@ interface Line {
   dash?: number[];
   isSampled?: boolean;
   isBars?: boolean;
+  /** Nothing but what lies between `low` and `high`. */
+  isBand?: boolean;
   values: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
