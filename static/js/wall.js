@@ -28,14 +28,19 @@ export class Wall {
    * @param {MachineBox[]} boxes the machine's boxes
    * @param {{position, slot}|null} drawn the last bead drawn
    * @param {string} title the machine's name
-   * @param {{shelf?: string, heading?: string}} options the name of the one shelf on which the boxes stand in the order
-   *   given, whatever their move; without it each move has a shelf; which heading names a shelf on this page
+   * @param {{shelf?: string, heading?: string, past?: string, choose?: (at: number) => void}} options the name of the one
+   *   shelf on which the boxes stand in the order given, whatever their move; without it each move has a shelf; which
+   *   heading names a shelf on this page; what is said of a box that keeps no count of its draws; what is called with the
+   *   place of a box that is chosen, where boxes have no page
    */
-  constructor(root, layout, boxes, drawn, title, { shelf = "", heading = "h3" } = {}) {
+  constructor(root, layout, boxes, drawn, title, options = {}) {
+    const { shelf = "", heading = "h3", past = "at that time", choose } = options;
     this.root = root;
     this.layout = layout;
     this.title = title;
     this.heading = heading;
+    this.past = past;
+    this.choose = choose;
     this.boxes = boxes;
     this.drawn = drawn;
     this.index = new Map(boxes.map((box, at) => [box.position, at]));
@@ -71,11 +76,14 @@ export class Wall {
         const link = boxAt(event);
         if (!link) return;
         this.#activate(Number(link.dataset.at));
+        this.#name(link);
         if (link.matches(":focus-visible")) this.#look(link);
       },
       { signal },
     );
     root.addEventListener("focusout", () => this.#look(null), { signal });
+    if (choose)
+      root.addEventListener("click", (event) => boxAt(event) && choose(Number(boxAt(event).dataset.at)), { signal });
     addEventListener("scroll", () => this.#later(), { passive: true, signal });
     const size = new ResizeObserver(() => {
       if (root.clientWidth === this.width) return;
@@ -98,6 +106,15 @@ export class Wall {
   refresh(drawn) {
     this.drawn = drawn;
     for (const [at, item] of this.items) this.#fill(item.firstElementChild, at);
+  }
+
+  /** Takes new tints where boxes are in sight, and nothing else: for a wall that changes many times a second. */
+  retint(changed) {
+    for (const at of changed) {
+      const link = this.items.get(at)?.firstElementChild;
+      if (link && link.dataset.sure !== certainty(this.boxes[at])) this.#tint(link, at);
+      if (link && link === this.looked) this.#look(link);
+    }
   }
 
   /** All beads of the machine. */
@@ -207,9 +224,9 @@ export class Wall {
 
   #item(shelf, at, place, row, column) {
     const box = this.boxes[at];
-    const link = html("a", {
+    const link = html(this.choose ? "button" : "a", {
       class: "wall-box",
-      href: box.url,
+      ...(this.choose ? { type: "button" } : { href: box.url }),
       "data-at": at,
       "data-position": box.position,
       tabindex: at === this.active ? 0 : -1,
@@ -226,11 +243,8 @@ export class Wall {
   /** The label of a box: sleeve, side and tint are its style; what is drawn on it is one picture of few paths. */
   #fill(link, at) {
     const box = this.boxes[at];
-    const isLast = this.drawn?.position === box.position;
-    const tint = certainty(box);
-    link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
-    link.dataset.sure = tint;
-    link.setAttribute("aria-label", boxWords(box, isLast ? box.slots[this.drawn.slot] : null));
+    const isLast = this.#tint(link, at);
+    this.#name(link);
     this.blank ??= this.#emptyBoard();
     const picture = /** @type {SVGElement} */ (this.blank.cloneNode(true));
     picture.append(...this.#pieces(box));
@@ -239,6 +253,24 @@ export class Wall {
       picture.append(svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27 }));
     }
     link.replaceChildren(picture);
+  }
+
+  /** Side and tint of a box; returns whether the last bead was drawn there. */
+  #tint(link, at) {
+    const isLast = this.drawn?.position === this.boxes[at].position;
+    const tint = certainty(this.boxes[at]);
+    link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
+    link.dataset.sure = tint;
+    return isLast;
+  }
+
+  #name(link) {
+    link.setAttribute("aria-label", this.#words(this.boxes[Number(link.dataset.at)]));
+  }
+
+  #words(box) {
+    const isLast = this.drawn?.position === box.position;
+    return boxWords(box, isLast ? box.slots[this.drawn.slot] : null, this.past);
   }
 
   /** The empty board, to be copied for every box. */
@@ -277,6 +309,7 @@ export class Wall {
   }
 
   #look(link) {
+    this.looked = link;
     this.peek.hidden = !link;
     if (!link) return;
     const box = this.boxes[Number(link.dataset.at)];
@@ -289,7 +322,7 @@ export class Wall {
         slot: isLast ? this.drawn.slot : null,
         title: this.title,
       }),
-      html("p", {}, boxWords(box, isLast ? box.slots[this.drawn.slot] : null)),
+      html("p", {}, this.#words(box)),
     );
     const wall = this.root.getBoundingClientRect();
     const here = link.getBoundingClientRect();
@@ -362,12 +395,12 @@ export function certainty({ beads, draws, start }) {
 }
 
 /** A box in words. */
-function boxWords(box, drawn) {
+function boxWords(box, drawn, past) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
   const often = !box.draws
-    ? "at that time"
+    ? past
     : times
       ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}`
       : "not opened yet";
