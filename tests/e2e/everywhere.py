@@ -196,6 +196,16 @@ def room_of(kind: str) -> Callable[[Page, World], None]:
     return visit
 
 
+def learning(address: str) -> Callable[[Page, World], None]:
+    """Watch it learn, standing still, with its curve and the band behind it."""
+
+    def visit(page: Page, world: World) -> None:
+        page.goto(address)
+        expect(page.locator(".curve-legend li").nth(2)).to_be_visible()
+
+    return visit
+
+
 def plain(address: str) -> Callable[[Page, World], None]:
     def visit(page: Page, world: World) -> None:
         page.goto(address)
@@ -368,6 +378,8 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "experiment": experiment,
     "experiment-waiting": experiment_waiting,
     "advice": plain("/ai"),
+    "learn": learning("/learn?games=300"),
+    "learn-wrong": learning("/learn/hexapawn?win=many&games=20&beside=gardner-her"),
     "login": plain("/login"),
     "login-wrong": wrong_login,
     "login-locked": locked,

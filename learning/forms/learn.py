@@ -1,0 +1,71 @@
+"""The knobs of *Watch it learn*: fields called as in the address, which is read elsewhere. They refuse nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from django import forms
+
+from games.rules.base import Game
+from learning.core.machines.presets import PRESETS
+from learning.core.machines.rule import BoxRule
+from learning.core.seeds import MAX_SEED
+from learning.forms.rule_words import rule_field, rule_to_form
+from learning.kinds.registry import KINDS
+
+FIRST_FIELDS = ("initial", "win", "draw", "loss", "when_empty", "reduce_symmetry", "merge_symmetric_moves")
+"""What of a rule is seen at once; the rest is behind *More of the rule*."""
+
+TEACHERS = {
+    "random": "Random play",
+    "win-block": "Win or block",
+    "perfect": "Perfect play",
+    "perfect-fast": "Perfect play, and quick",
+}
+SPEEDS = {"move": "a move", "game": "a game", "ten": "10 a second", "thousand": "1,000 a second", "full": "full speed"}
+AGAINST = {slug: TEACHERS[slug] for slug in ("random", "win-block", "perfect")} | {"worst": "Its worst enemy"}
+
+
+class LearnForm(forms.Form):
+    """Rule, teacher and luck of a machine."""
+
+    teacher = forms.ChoiceField(
+        label="Its teacher", choices=[*TEACHERS.items(), ("machine", "A second machine, which learns too")]
+    )
+    preset = forms.ChoiceField(label="Its rule", choices=[(slug, preset.name) for slug, preset in PRESETS.items()])
+    side = forms.ChoiceField(label="It plays", choices=[("first", "first"), ("second", "second")])
+    seed = forms.IntegerField(
+        label="Its luck", min_value=0, max_value=MAX_SEED, localize=False, help_text="The same number, the same games."
+    )
+    against = forms.ChoiceField(label="Measured against", choices=AGAINST.items())
+    beside = forms.ChoiceField(
+        label="A second rule",
+        choices=[("", "none"), *((slug, preset.name) for slug, preset in PRESETS.items())],
+        required=False,
+    )
+
+    def __init__(self, game: Game[Any, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kind, hints = KINDS[BoxRule.kind], get_type_hints(BoxRule)
+        for field in fields(BoxRule):
+            self.fields[field.name] = rule_field(kind.words[field.name], hints[field.name])
+            self.fields[field.name].widget.attrs["data-rule"] = ""
+        roles = game.look.layout.role_names
+        self.fields["side"].choices = [("first", f"first, {roles[0]}"), ("second", f"second, {roles[1]}")]  # type: ignore[attr-defined]
+
+    def first(self) -> list[Any]:
+        """The parts of the rule that are seen at once."""
+        return [self[name] for name in FIRST_FIELDS]
+
+    def more(self) -> list[Any]:
+        """The other parts of it."""
+        return [self[field.name] for field in fields(BoxRule) if field.name not in FIRST_FIELDS]
+
+
+def form_values(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """What has been read of an address as the values of the fields."""
+    beside = reading["beside"]
+    own = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
+    return rule_to_form(BoxRule.from_json(reading["rule"])) | own | {"beside": beside["preset"] if beside else ""}

@@ -1,0 +1,93 @@
+/** The knobs: every part of a rule, its teacher and its luck as fields; what they say becomes an address. */
+
+/** So long nothing is typed any more. */
+const TYPED_MS = 250;
+
+export class Knobs {
+  /**
+   * @param {HTMLFormElement} form its fields are called as in the address
+   * @param {(query: URLSearchParams) => void} onChange called with what all fields say
+   */
+  constructor(form, onChange) {
+    this.form = form;
+    this.onChange = onChange;
+    this.timer = 0;
+    /** The second rule, as the address has it. */
+    this.beside = new URLSearchParams();
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", (/** @type {any} */ { target }) =>
+      this.#changed(target, target.matches("input:not([type=checkbox])")),
+    );
+  }
+
+  /** @returns {any[]} the fields of the rule */
+  get #rule() {
+    return [...this.form.querySelectorAll("[data-rule]")];
+  }
+
+  /** @param {string} name @returns {any} */
+  #field(name) {
+    return this.form.elements.namedItem(name);
+  }
+
+  /** Puts what the server has read into the fields, but for the one that somebody is typing into. */
+  show({ rule, preset, teacher, seed, side, against, beside }, address) {
+    const values = { ...rule, preset, teacher, seed, side, against, beside: beside?.preset ?? "" };
+    for (const [name, value] of Object.entries(values)) {
+      const field = this.#field(name);
+      if (!field || field === document.activeElement) continue;
+      if (field.type === "checkbox") field.checked = value;
+      else field.value = Array.isArray(value) ? value.join(", ") : String(value ?? "");
+    }
+    this.beside = new URLSearchParams([...new URLSearchParams(address)].filter(([name]) => name.startsWith("beside")));
+  }
+
+  /** Says at each field what is wrong with it; what has no field is the page's to say. */
+  complain(problems) {
+    const wrong = new Set(problems.map(({ field }) => field));
+    for (const field of this.form.elements) {
+      if (wrong.has(field.getAttribute("name"))) field.setAttribute("aria-invalid", "true");
+      else field.removeAttribute("aria-invalid");
+    }
+  }
+
+  /** Lays the rule of the fields beside itself, so that the first can be changed and compared with it. */
+  putBeside() {
+    const query = this.#query();
+    for (const name of [...query.keys()]) if (name.startsWith("beside")) query.delete(name);
+    query.set("beside", this.#field("preset").value);
+    for (const field of this.#rule) query.set(`beside.${field.name}`, said(field));
+    this.onChange(query);
+  }
+
+  /** Other luck: a seed that nobody has chosen. */
+  reseed() {
+    this.#field("seed").value = String(crypto.getRandomValues(new Uint32Array(1))[0] % 1_000_000);
+    this.onChange(this.#query());
+  }
+
+  #changed(target, isTyped) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(
+      () => this.onChange(this.#query(target.name === "preset", target.name === "beside")),
+      isTyped ? TYPED_MS : 0,
+    );
+  }
+
+  /** What all fields say; with a preset that was just chosen nothing differs from it. */
+  #query(isFresh = false, isBesideFresh = false) {
+    const query = new URLSearchParams();
+    for (const name of ["preset", "teacher", "seed", "side", "against"]) query.set(name, this.#field(name).value);
+    if (!isFresh) for (const field of this.#rule) query.set(field.name, said(field));
+    const beside = this.#field("beside").value;
+    if (isBesideFresh && beside) query.set("beside", beside);
+    else if (beside) for (const [name, value] of this.beside) query.set(name, value);
+    return query;
+  }
+}
+
+/** What a field says, as the address has it. */
+function said(field) {
+  if (field.type === "checkbox") return String(field.checked);
+  return field.value.replaceAll(" ", "") || (field.name === "cap" ? "none" : "");
+}

@@ -1,0 +1,73 @@
+/** What is seen of the game that a machine learns from: the board, the box that is open, and a sentence. */
+
+import { boardPicture, cellsAt } from "./diagram.js";
+import { matchbox, roll } from "./matchbox.js";
+import { withBeads } from "./wall.js";
+import { count } from "./words.js";
+
+const RESULTS = { win: "It won", draw: "Nobody won", loss: "It lost" };
+
+export class Stage {
+  /**
+   * @param {{board: Element, box: Element, words: Element}} parts elements of the page
+   * @param {Layout} layout
+   * @param {string} title what stands on the label of the box
+   */
+  constructor(parts, layout, title) {
+    this.parts = parts;
+    this.layout = layout;
+    this.title = title;
+  }
+
+  /** A board, the cells that the last move touched lit. */
+  board(pieces, path = []) {
+    this.parts.board.replaceChildren(
+      boardPicture(this.layout, pieces, { size: 220, lit: path.length ? cellsAt(this.layout, path).slice(-1) : [] }),
+    );
+  }
+
+  /** A box with the beads that it holds; with `beads` others, with `slot` one drawn, with `deltas` added and taken. */
+  box(box, { beads = box.beads, slot = null, deltas = [] } = {}) {
+    this.shown = box;
+    const slots = withBeads({ slots: box.slots, beads }).map((one, at) => ({ ...one, delta: deltas[at] }));
+    const picture = matchbox(this.layout, {
+      ...box,
+      board: box.board,
+      move_number: box.move_number,
+      slots,
+      slot,
+      title: this.title,
+    });
+    this.parts.box.replaceChildren(picture);
+    return picture;
+  }
+
+  /** The box opened for a ply, its bead drawn. */
+  async draw(box, { beads, slot }, rolls) {
+    const picture = this.box(box, { beads, slot });
+    if (rolls) await roll(picture, true);
+  }
+
+  say(words) {
+    this.parts.words.textContent = words;
+  }
+}
+
+/** What a ply was, in words. */
+export function plyWords({ draw, name, move }, mark) {
+  if (!draw) return `${mark} plays: ${name}.`;
+  if (draw.slot === null) return "The box is empty: it gives up.";
+  return `It opens a box and draws a bead: ${name ?? move}.`;
+}
+
+/** How a game ended, and what became of the beads. */
+export function lessonWords({ result, resigned, changes }) {
+  const sum = (sign) =>
+    changes.flatMap(({ deltas }) => deltas).reduce((all, delta) => all + Math.max(0, sign * delta), 0);
+  const [added, taken] = [sum(1), sum(-1)];
+  const parts = [
+    added && `${count(added, "bead")} ${added === 1 ? "goes" : "go"} in`,
+    taken && `${count(taken, "bead")} ${taken === 1 ? "comes" : "come"} out`,
+  ].filter(Boolean);
+  return `${resigned ? "It gave up" : RESULTS[result]}: ${parts.join(", ") || "no bead changes"}.`;
+}

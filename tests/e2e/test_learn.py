@@ -1,0 +1,141 @@
+"""Watch it learn in a real browser: it starts by itself, goes where it is sent, and a link is worth its beads."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.axe import violations
+from tests.e2e.conftest import Visitor
+from tests.e2e.everywhere import options
+from tests.e2e.test_pages_hold import broken, unreachable
+
+pytestmark = pytest.mark.e2e
+
+TOLD = "() => [...document.querySelectorAll('.wall-box')].map((one) => one.getAttribute('aria-label'))"
+
+
+def games(page: Page) -> Any:
+    return page.locator("#games")
+
+
+def speed(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).check()
+
+
+def boxes(page: Page) -> list[str]:
+    """Every box of the wall in words, its beads among them."""
+    expect(page.locator(".wall-box")).to_have_count(304)
+    told: list[str] = page.evaluate(TOLD)
+    return told
+
+
+def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page, visitor: Visitor) -> None:
+    page.goto("/")
+    page.get_by_role("navigation", name="Site").get_by_role("link", name="Watch it learn").click()
+    expect(games(page)).to_have_text(re.compile("After (?!no )"))
+    expect(page.locator(".wall-last")).to_have_count(1)
+    expect(page.locator("#matchbox svg")).to_be_visible()
+
+    speed(page, "10 a second")
+    expect(games(page)).to_have_text(re.compile(r"After \d\d games"))
+    speed(page, "1,000 a second")
+    expect(games(page)).to_have_text(re.compile(r"After \d,\d{3} games"))
+    speed(page, "full speed")
+    page.wait_for_function("() => /[0-9]{3},[0-9]{3} games/.test(document.getElementById('games').textContent)")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#told")).to_contain_text("Stopped after")
+    expect(page).to_have_url(re.compile(r"/learn/noughts-and-crosses\?games=\d{6}"))
+
+    # Back to game N: along the curve, by the slider's keys, and what was there before is there again.
+    over = page.locator(".u-over").bounding_box()
+    assert over is not None
+    page.mouse.move(over["x"] + over["width"] * 0.9, over["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(over["x"] + over["width"] * 0.3, over["y"] + 20)
+    page.mouse.up()
+    expect(games(page)).to_have_text(re.compile(r"After (\w+|\d{1,3}) games"))
+    page.get_by_role("button", name="Back to the start").click()
+    expect(games(page)).to_have_text("After no games")
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for number in ("ten", "100", "1,000"):
+        page.keyboard.press("PageUp")
+        expect(games(page)).to_have_text(f"After {number} games")
+    before, tally, link = boxes(page), page.locator("#tally").text_content(), page.evaluate("location.href")
+    page.keyboard.press("Home")
+    expect(games(page)).to_have_text("After no games")
+    assert boxes(page) != before
+    for number in ("one game", "two games"):
+        page.get_by_role("button", name="One game").click()
+        expect(games(page)).to_have_text(f"After {number}")
+    # Whoever gets the link sees the same beads.
+    other = visitor(**options(1280, 800))
+    other.goto(link)
+    expect(games(other)).to_have_text("After 1,000 games")
+    assert boxes(other) == before
+    assert other.locator("#tally").text_content() == tally
+
+
+def test_a_knob_shows_what_it_does_and_an_address_what_is_wrong_with_it(visitor: Visitor) -> None:
+    page = visitor(**options(1280, 800))
+    page.goto("/learn/hexapawn?win=many&teacher=perfect&games=40&seed=" + "9" * 300 + "&colour=red&loss=-2")
+    problems = page.locator("#problem-list li")
+    expect(problems).to_have_count(3)
+    for part in ("win must be a whole number", "seed must be", "is no part of such an address"):
+        expect(problems.filter(has_text=part)).to_have_count(1)
+    expect(page.get_by_label("After a win")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("After a loss")).to_have_value("-2")
+    expect(page.get_by_label("Its teacher")).to_have_value("perfect")
+    expect(games(page)).to_have_text("After 40 games")
+    line = page.locator(".curve-legend li b").first
+    expect(page.locator(".curve-legend li")).to_have_count(3)
+
+    page.goto("/learn?games=300")
+    expect(games(page)).to_have_text("After 300 games")
+    expect(page.locator(".curve-legend li")).to_have_count(3)
+    before, was = boxes(page), line.text_content()
+    page.get_by_label("After a win").fill("9")
+    expect(line).not_to_have_text(str(was))
+    assert boxes(page) != before
+    expect(page).to_have_url(re.compile(r"\?win=9&games=300$"))
+    page.get_by_label("Its teacher").select_option("machine")
+    expect(page.locator("#teacher-name")).to_have_text("a second machine, which learns too")
+    page.get_by_label("When a box is empty").select_option("refill")
+    page.get_by_text("Luck, side, second rule").click()
+    page.get_by_role("button", name="Lay this rule beside").click()
+    expect(page.locator(".curve-legend li")).to_have_count(5)
+    page.get_by_label("Its rule").select_option("scroggs")
+    expect(page.get_by_label("Beads at the start")).to_have_value("8, 4, 2, 1")
+    expect(page).to_have_url(re.compile(r"beside=michie-1961&beside\.win=9"))
+
+    page.get_by_label("After a win").fill("99999999999")
+    expect(problems).to_have_count(1)
+    expect(problems).to_contain_text("win")
+    page.goto("/learn/chess")
+    expect(problems).to_contain_text("game must be one of")
+    expect(games(page)).to_have_text("After no games")
+
+
+def test_by_keyboard_alone(visitor: Visitor) -> None:
+    """At a desk; on a phone the page is one of those of ``test_pages_hold``."""
+    page = visitor(**options(1280, 800))
+    page.goto("/learn?games=30")
+    expect(games(page)).to_have_text("After 30 games")
+    # Who asked for stillness starts it, or goes on game by game.
+    page.get_by_role("button", name="One game").focus()
+    page.keyboard.press("Enter")
+    expect(games(page)).to_have_text("After 31 games")
+    page.get_by_role("radio", name="a game", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Go on").focus()
+    page.keyboard.press("Enter")
+    expect(games(page)).to_have_text(re.compile(r"After [4-9]\d games"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    page.locator(".wall-box").nth(2).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#say")).to_contain_text("stays open")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert broken(page) + violations(page) + unreachable(page) == []
