@@ -42,6 +42,7 @@ urlpatterns = [
     path("play/<slug:slug>", play.play_page, name="play"),
     path("teach", play.teach, name="teach"),
     path("learn", learn.learn_page, name="learn"),
+    path("learn/keep", learn.learn_keep, name="learn_keep"),
     path("learn/<str:slug>", learn.learn_page, name="learn_game"),
     path("ai", advice.advice, name="advice"),
     path("learnt/<str:slug>", values.learnt_page, name="learnt"),

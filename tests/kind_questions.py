@@ -52,6 +52,7 @@ IMPORTS_WITH_REASON = {
     "learning/core/printing/": "boxes on paper",
     "learning/core/schooling/": "boxes that fill and empty before one's eyes",
     "learning/forms/schooling.py": "the same: an address names a rule of beads, field by field",
+    "learning/forms/learn.py": "the same, as the fields of a page",
     "learning/services/schooling.py": "the same, when one of them is kept",
     "learning/selectors/schooling.py": "the same, as they go over the wire",
     "learning/models/machines.py": "``box_rule`` and ``cabinet``, which refuse a machine without boxes",

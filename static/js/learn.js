@@ -418,10 +418,7 @@ function remember(isAtOnce = false) {
   query.delete("game");
   query.delete("games");
   if (machine.games) query.set("games", String(machine.games));
-  const address = `/learn/${game.slug}${query.size ? `?${query}` : ""}`;
-  history.replaceState(null, "", address);
-  const logIn = document.getElementById("keep-log-in");
-  if (logIn instanceof HTMLAnchorElement) logIn.search = `?${new URLSearchParams({ next: address })}`;
+  history.replaceState(null, "", `/learn/${game.slug}${query.size ? `?${query}` : ""}`);
 }
 
 function say(words) {
@@ -441,21 +438,6 @@ function tellProblems(problems) {
     ...problems.map(({ field, detail }) => html("li", {}, html("b", {}, field), ` ${detail}`)),
   );
   knobs.complain(problems);
-}
-
-/** Makes a machine of one's own of what is seen, and goes to its page. */
-async function keep() {
-  run(false);
-  const form = byId("knobs", HTMLFormElement);
-  const token = form.querySelector("[name=csrfmiddlewaretoken]");
-  const answer = await fetch("/api/learn/keep", {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-CSRFToken": /** @type {HTMLInputElement} */ (token).value },
-    body: JSON.stringify({ address: course.at(machine.games).toString() }),
-  });
-  const told = await answer.json();
-  if (answer.ok) location.assign(told.url);
-  else trouble(told.detail);
 }
 
 // What is wished
@@ -554,7 +536,11 @@ for (const one of page.querySelectorAll("[name=speed]")) {
 }
 document.addEventListener("visibilitychange", () => wake());
 byId("beside-this").addEventListener("click", () => knobs.putBeside());
-document.getElementById("keep")?.addEventListener("click", keep);
+byId("keep", HTMLFormElement).addEventListener("submit", () => {
+  if (!machine) return;
+  run(false);
+  byId("keep").querySelector("input[name=address]").setAttribute("value", course.at(machine.games).toString());
+});
 byId("reseed").addEventListener("click", () => knobs.reseed());
 
 knobs.show(wish.reading, wish.reading.address);

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from learning.models import Machine
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import options
@@ -76,6 +77,15 @@ def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page
     expect(games(other)).to_have_text("After 1,000 games")
     assert boxes(other) == before
     assert other.locator("#tally").text_content() == tally
+
+    # And keeps it, without an account.
+    other.get_by_role("button", name="Keep this machine").click()
+    expect(other.locator('[data-total="games"]')).to_have_text("1,000")
+    kept = {box.position: list(box.beads) for box in Machine.objects.get(n_games=1000).boxes.all()}
+    assert len(kept) == 304
+    assert sum(map(sum, kept.values())) == int(
+        str(other.locator('[data-total="beads"]').text_content()).replace(",", "")
+    )
 
 
 def test_a_knob_shows_what_it_does_and_an_address_what_is_wrong_with_it(visitor: Visitor) -> None:

@@ -1,0 +1,47 @@
+"""The page on which a machine learns: what it makes of an address, and what is kept of it."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from learning.models import Machine
+from tests.factories import user
+from tests.pages import page_json
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("path", ["/learn", "/learn/hexapawn", "/learn/romgon", "/learn/hexapawn-5x4", "/learn/x%00"])
+def test_any_address_has_a_page(path: str) -> None:
+    answer = Client().get(path, {"win": ["3", "4"], "seed": "9" * 500, "games": "-1", "game": "hexapawn", "<b>": "1"})
+    reading = page_json(answer, "reading")
+    assert answer.status_code == 200
+    assert {problem["field"] for problem in reading["problems"]} >= {"win", "seed", "games"}
+    assert (reading["game"] == "hexapawn") == (path in ("/learn", "/learn/hexapawn"))
+    assert b"<b>" not in answer.content.split(b'id="reading"')[1].split(b"</script>")[0]
+
+
+def test_it_reads_nothing_that_is_stored(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        assert Client().get("/learn").status_code == 200
+
+
+def test_what_is_kept_is_ones_own_and_nobody_elses() -> None:
+    mine, stranger, account = Client(), Client(), Client()
+    account.force_login(user("ada"))
+    kept = mine.post("/learn/keep", {"address": "game=hexapawn&side=second&games=20&win=4"})
+    machine = Machine.objects.get()
+    assert kept.url == machine.get_absolute_url()
+    assert (machine.n_games, machine.box_rule.win, machine.owner) == (20, 4, None)
+    assert mine.get(kept.url).status_code == 200
+    assert [other.get(kept.url).status_code for other in (stranger, account)] == [404, 404]
+    assert mine.get("/learn/keep").status_code == 405
+
+
+@pytest.mark.parametrize("address", ["games=10000001", "win=x", "game=romgon", "preset=q", "games=1&games=2"])
+def test_a_broken_address_is_kept_by_nobody(address: str) -> None:
+    client = Client()
+    refused = client.post("/learn/keep", {"address": address}, follow=True)
+    assert address.partition("=")[0] in str(next(iter(refused.context["messages"])))
+    assert Machine.objects.count() == 0
