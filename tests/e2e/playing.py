@@ -111,7 +111,7 @@ def changes_told(page: Page) -> list[tuple[str, int, int]]:
             continue  # during the match, and not learnt from it
         after = re.search(r"becomes? ([\d,]+)\.$", words)
         assert after, words
-        mark = item.locator(".bead-mark").text_content()
+        mark = item.locator(".bead-mark").first.text_content()
         delta = item.locator(".change-delta").inner_text().replace("\u2212", "-")
         told.append((str(mark), int(delta.replace(",", "")), int(after[1].replace(",", ""))))
     return told
