@@ -41,7 +41,7 @@ class MoveRefusedError(PlayError):
 
 
 class UnavailableError(PlayError):
-    message = "The site cannot reach its memory just now. Your game is kept: try again in a few seconds."
+    message = "The site cannot reach its memory just now. Your match is kept: try again in a few seconds."
     code = "unavailable"
     status = 503
     retry_after_s = 5
@@ -79,19 +79,19 @@ class MatchWaitingError(PlayError):
 
 
 class MatchNotFinishedError(PlayError):
-    message = "Finish this game first, or resign."
+    message = "Finish this match first, or give up."
     code = "match_not_finished"
     status = 409
 
 
 class NotAPlayerError(PlayError):
-    message = "You are watching this game. Only its two players can do that."
+    message = "You are watching this match. Only its two players can do that."
     code = "not_a_player"
     status = 403
 
 
 class NotTheHostError(PlayError):
-    message = "You are watching. Only who opened this room says when its players move."
+    message = "You are watching. Only whoever opened this room says when its players move."
     code = "not_the_host"
     status = 403
 
@@ -126,7 +126,7 @@ class RoomFullError(PlayError):
 
 
 class RoomQuotaError(PlayError):
-    message = "As many games are open as may be. Finish one or give one up first."
+    message = "As many matches are open as may be. Finish one or give one up first."
     code = "room_quota"
     status = 409
 

@@ -309,14 +309,14 @@ class _Bound:
 def _bounds(person: Person, address: str) -> list[_Bound]:
     """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
     if person.user_id is not None:
-        words = "You have {} games open, as many as an account may"
+        words = "You have {} matches open, as many as an account may"
         return [_Bound("account", person.user_id, settings.OPEN_ROOMS_PER_ACCOUNT, words)]
     bounds = []
     if address:
-        words = "{} games are open where you are, as many as may be"
+        words = "{} matches are open where you are, as many as may be"
         bounds.append(_Bound("address", address, settings.OPEN_ROOMS_PER_ADDRESS, words))
     if person.guest is not None:
-        words = "You have {} games open, as many as a guest may"
+        words = "You have {} matches open, as many as a guest may"
         bounds.append(_Bound("guest", person.guest, settings.OPEN_ROOMS_PER_GUEST, words))
     return bounds
 

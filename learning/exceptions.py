@@ -117,7 +117,7 @@ class TrainingRefusedError(PlayError):
 
 
 class MachineFileError(PlayError):
-    message = "This file is no machine that could be read."
+    message = "No machine could be read from this file."
     code = "machine_file"
 
 

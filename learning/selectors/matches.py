@@ -323,7 +323,7 @@ def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDe
 def nothing_learnt(machine: Machine, what: str) -> str:
     """What is said of a match of which a machine's ledger has no lesson: it may have been reset since."""
     if machine.learns:
-        return f"It was frozen then, or has been reset since: of this game it has no {what}."
+        return f"It was frozen then, or has been reset since: of this match it has no {what}."
     return f"It is frozen, so its {what} stay as they are."
 
 

@@ -33,7 +33,7 @@ export class Actions {
     const focused = document.activeElement;
     byId("resign").hidden = !isPlayer || now.status !== "playing";
     byId("resign-question").textContent =
-      `Give up this game? The other side wins${teaches ? ", and a machine learns from it" : ""}.`;
+      `Give up this match? The other side wins${teaches ? ", and a machine learns from it" : ""}.`;
     if (now.status !== "playing") byId("resign-confirm").hidden = true;
     byId("again").hidden = !(isPlayer || this.viewer.isHost) || !isOver;
     byId("swap").hidden = !isPlayer || !isOver || !now.can_swap;

@@ -143,7 +143,7 @@ function changesTold(changes, now) {
     html(
       "details",
       {},
-      html("summary", {}, `What the game changed in ${seatOf(now, role)?.machine?.name ?? role}`),
+      html("summary", {}, `What the match changed in ${seatOf(now, role)?.machine?.name ?? role}`),
       table(
         "The weights that changed most",
         ["On the board", "Before", "After", "Change"],

@@ -102,7 +102,7 @@ export function receive(frame) {
 export function connection(status) {
   const wasLost = !byId("connection").hidden;
   byId("connection").hidden = status === "open";
-  byId("connection").textContent = status === "open" ? "" : "The connection is gone. Your game is kept; trying again…";
+  byId("connection").textContent = status === "open" ? "" : "The connection is gone. Your match is kept; trying again…";
   if (status === "lost" && !wasLost) {
     announce("The connection is gone. Trying again.");
     moves.note("Connection lost");
@@ -147,7 +147,7 @@ function drawn() {
 }
 
 function fail() {
-  complain("This page could not draw the game. Load it again.");
+  complain("This page could not draw the match. Load it again.");
 }
 
 /** The frame that was sent last: where too many play at once it is sent again, and the server counts it once. */
@@ -260,7 +260,7 @@ function showStatus(now) {
     patience = setTimeout(() => {
       const name = nameOf(now, now.turn, viewer);
       byId("why").textContent =
-        `${name} is taking a while. You may leave this page open or come back later: the game is kept.`;
+        `${name} is taking a while. You may leave this page open or come back later: the match is kept.`;
     }, PATIENCE_MS);
   }
 }

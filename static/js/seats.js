@@ -27,7 +27,7 @@ export function showSeats(now, viewer, managed) {
   showInvitation(now, viewer);
   byId("watching").textContent = viewer.isHost
     ? "They play, you watch: it is you who says when."
-    : "You are watching this game.";
+    : "You are watching this match.";
   byId("watching").hidden = viewer.role !== null || now.status === "waiting";
 }
 
@@ -47,7 +47,7 @@ function sitter({ machine, role, name, taken, takes_over: isTakenOver, hidden: i
 }
 
 function learning({ learns }) {
-  return html("span", { class: "soft seat-note" }, learns ? ", learns from this game" : ", does not learn");
+  return html("span", { class: "soft seat-note" }, learns ? ", learns from this match" : ", does not learn");
 }
 
 /** What a machine has come to, as it stands after the last game; who may change it finds the way there. */
@@ -74,6 +74,6 @@ function showInvitation(now, { role }) {
   byId("share-words").textContent = !isInvited
     ? "Whoever has this link can watch."
     : role
-      ? "Send this link to a friend. The game begins when they open it and take the other seat."
+      ? "Send this link to a friend. The match begins when they open it and take the other seat."
       : "You can take the free seat, or stay and watch.";
 }

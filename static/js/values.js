@@ -1,4 +1,4 @@
-/** What a machine that keeps values thought of its last move, and what the game changed: two tables from the state. */
+/** What a machine that keeps values thought of its last move, and what the match changed: two tables from the state. */
 
 import { html } from "./dom.js";
 import { percent } from "./words.js";
@@ -80,7 +80,7 @@ function changesTable(changes, moves) {
     html(
       "table",
       { class: "figure exact" },
-      html("caption", {}, "What the game taught"),
+      html("caption", {}, "What the match taught"),
       html(
         "thead",
         {},

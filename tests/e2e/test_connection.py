@@ -82,7 +82,7 @@ def test_a_page_whose_room_is_gone_does_not_come_back_to_it(page: Page, live_sit
     live_site.stop()
     Room.objects.all().delete()
     live_site.start()
-    expect(page.locator("#error")).to_contain_text("There is no game with this code any more")
+    expect(page.locator("#error")).to_contain_text("There is no match with this code any more")
     n_opened = len(sockets)
     page.clock.fast_forward(60_000)
     page.evaluate("dispatchEvent(new Event('online'))")
@@ -94,7 +94,7 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
     watch.allow(*NO_SERVER)
     live_site.stop()
     try:
-        expect(page.locator("#connection")).to_have_text("The connection is gone. Your game is kept; trying again…")
+        expect(page.locator("#connection")).to_have_text("The connection is gone. Your match is kept; trying again…")
         expect_board_stays(page)
         # A move that cannot be sent is not lost in silence, and the board stays open.
         cell(page, free_cells(page)[0]).click()

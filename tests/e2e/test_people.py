@@ -118,7 +118,7 @@ def test_a_spectator_who_asks_all_the_same_is_told_why_not(page: Page, visitor: 
             });
         }"""
     )
-    expect(third.locator("#error")).to_have_text("You are watching this game, so you cannot move in it.")
+    expect(third.locator("#error")).to_have_text("You are watching this match, so you cannot move in it.")
     assert match_of(page).n_plies == 0
 
 

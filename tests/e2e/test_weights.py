@@ -94,7 +94,7 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     room = page.url
     page.get_by_role("button", name="Give up").click()
     page.get_by_role("button", name="Yes, give up").click()
-    parts.locator("summary", has_text="What the game changed in V").click()
+    parts.locator("summary", has_text="What the match changed in V").click()
     assert with_each(page, broken) == []
     assert violations(page) == []
     parts.get_by_role("link", name=re.compile(r"All \d+ on the board")).click()

@@ -43,11 +43,11 @@ def refused(who: Person) -> str:
 
 def test_a_guest_and_an_account_have_so_many_rooms_open() -> None:
     opened(guest(), 2)
-    assert refused(guest()).startswith("You have 2 games open, as many as a guest may.")
+    assert refused(guest()).startswith("You have 2 matches open, as many as a guest may.")
     opened(guest(2), 1)
     account = person(user())
     opened(account, 3)
-    assert "3 games open, as many as an account may" in refused(account)
+    assert "3 matches open, as many as an account may" in refused(account)
 
 
 def test_rooms_that_wait_and_exhibitions_count_and_what_is_over_or_abandoned_does_not() -> None:
@@ -98,7 +98,7 @@ def test_everybody_behind_an_address_counts_together() -> None:
     assert [APIClient().post("/api/rooms", BODY).status_code for _ in range(5)] == [201] * 5
     answer = APIClient().post("/api/rooms", BODY)
     assert (answer.status_code, answer.json()["code"]) == (409, "room_quota")
-    assert "5 games are open where you are" in answer.json()["detail"]
+    assert "5 matches are open where you are" in answer.json()["detail"]
     assert APIClient(REMOTE_ADDR="10.0.0.9").post("/api/rooms", BODY).status_code == 201
     api = APIClient()
     api.force_login(user())
@@ -121,7 +121,7 @@ def test_a_page_says_so_in_the_lobby() -> None:
     assert told.redirect_chain[-1][0] == "/"
     (message,) = told.context["messages"]
     assert str(message) == (
-        "You have 2 games open, as many as a guest may. Finish one or give one up first; one that nobody has moved in"
+        "You have 2 matches open, as many as a guest may. Finish one or give one up first; one that nobody has moved in"
         " for an hour does not count."
     )
 
