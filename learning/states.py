@@ -278,7 +278,7 @@ class Progress(TypedDict):
     latest: LatestTold
     first: FirstMove | None
     holds: float | None
-    curve: list[tuple[int, float]]
+    curve: list[list[float]]
     words: str
     curve_words: str
 

@@ -47,7 +47,7 @@ def progress(machine: Machine) -> Progress:
         "latest": latest,
         "first": first,
         "holds": holds,
-        "curve": curve,
+        "curve": [list(point) for point in curve],
         "words": _words(machine, latest, first, holds),
         "curve_words": _curve_words(curve),
     }

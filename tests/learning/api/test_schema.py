@@ -53,6 +53,7 @@ def addresses() -> dict[str, str]:
         "/api/machines/{ref}": f"{learner.pk}",
         "/api/machines/{ref}/boxes": f"{learner.pk}/boxes",
         "/api/machines/{ref}/boxes/{position}": f"{learner.pk}/boxes/{position}",
+        "/api/machines/{ref}/progress": f"{learner.pk}/progress",
         "/api/machines/{ref}/strength": f"{learner.pk}/strength",
         "/api/machines/{ref}/snapshots": f"{valued.pk}/snapshots",
         "/api/machines/{ref}/snapshots/{snapshot_id}/weights": " ".join(
