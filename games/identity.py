@@ -11,12 +11,16 @@ from uuid import UUID, uuid4
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.core.cache import cache
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.functional import SimpleLazyObject
 from rest_framework.throttling import BaseThrottle
 
 from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
 from games.services import GUEST_NAME, Person
+
+SEATED_KEY = "seated"
+"""In the session of a guest: the day of the last seat. A change of it gives the session its full time again."""
 
 NEWCOMER_S = 60
 """Who presses twice before the first answer has come is the same guest for so long."""
@@ -73,10 +77,14 @@ def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
     """
     if GUEST_KEY in request.session:
         yield person
+        today = timezone.now().date().isoformat()
+        if request.session.get(SEATED_KEY) != today:  # so that the session lives on for whoever comes back
+            request.session[SEATED_KEY] = today
         return
     guest = _newcomer(request)
     yield replace(person, guest=guest)
     request.session[GUEST_KEY] = guest.hex
+    request.session[SEATED_KEY] = timezone.now().date().isoformat()
 
 
 def _newcomer(request: HttpRequest) -> UUID:

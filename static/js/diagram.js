@@ -223,7 +223,7 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
 }
 
 /**
- * A board as a picture of its own, with its words for those who do not see it.
+ * A board as a picture of its own, with its words for those who do not see it; with an empty label it is decoration.
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
@@ -238,8 +238,7 @@ export function boardPicture(layout, pieces, { size = 60, label = null, ...optio
       viewBox: `0 0 ${100 * columns} ${100 * rows}`,
       width: size,
       height: (size * rows) / columns,
-      role: "img",
-      "aria-label": label ?? boardWords(layout, pieces),
+      ...(label === "" ? { "aria-hidden": "true" } : { role: "img", "aria-label": label ?? boardWords(layout, pieces) }),
     },
     diagram(layout, pieces, options),
   );

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from learning.core.schooling.plan import MEASURES, PARTNER, Class, Schooling, curve_marks
 from learning.core.training.strength import Floats
 
+MOST_COURSES = 1000
+"""Of so many schoolings something is kept, however small they are."""
 MILESTONE = 500_000
 """Machines after multiples of so many games are kept: from anywhere back to any game is no further than that."""
 TIPS = 8
@@ -92,6 +94,8 @@ class Courses:
         with self._lock:
             kept = self._kept.setdefault(schooling, _Kept())
             self._kept.move_to_end(schooling)
+            while len(self._kept) > MOST_COURSES:
+                self._kept.popitem(last=False)
             begin = kept.before(games)
         at, one = begin or (0, Class.fresh(schooling, [schooling.seed]))
         one = one.copy()

@@ -106,6 +106,8 @@ def _places(machine: Machine) -> dict[int, int]:
         first, games = number - 1, games - sum(tally)
     if not games:
         found[first] = 0
+    if not found:  # brought in, or of many lessons without a game: all that is known is how it stands
+        found[machine.n_lessons] = machine.n_games
     most = max(2, min(CURVE_POINTS, BOXES_READ // max(1, machine.own_boxes.count())))
     step = 1
     while len(found) > most * step:
