@@ -238,7 +238,9 @@ export function boardPicture(layout, pieces, { size = 60, label = null, ...optio
       viewBox: `0 0 ${100 * columns} ${100 * rows}`,
       width: size,
       height: (size * rows) / columns,
-      ...(label === "" ? { "aria-hidden": "true" } : { role: "img", "aria-label": label ?? boardWords(layout, pieces) }),
+      ...(label === ""
+        ? { "aria-hidden": "true" }
+        : { role: "img", "aria-label": label ?? boardWords(layout, pieces) }),
     },
     diagram(layout, pieces, options),
   );

@@ -10,7 +10,7 @@ from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import UNIFORM
 from learning.core.schooling.band import MACHINES, Bands, band_marks
-from learning.core.schooling.course import TIPS, Courses
+from learning.core.schooling.course import MOST_COURSES, TIPS, Courses
 from learning.core.schooling.episode import game_after, on_the_table
 from learning.core.schooling.plan import Schooling, curve_marks, games_taught, measure_usual
 from learning.core.training.episodes import train_episodes
@@ -73,6 +73,9 @@ def test_what_is_kept_is_bounded_and_changes_nothing():
     assert sum(kept.n_bytes for kept in courses._kept.values()) < 700_000
     assert courses.distance(plans[0], 5) == 5
     assert courses.distance(plans[-1], 5) == 0
+    for seed in range(8, MOST_COURSES + 30):
+        courses.advance(schooling(seed=seed), 0, 0)
+    assert len(courses._kept) == MOST_COURSES
 
 
 @pytest.mark.parametrize("teacher", ["random", "machine"])

@@ -12,9 +12,9 @@ from games.players import Visitor
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.kinds.boxes.progress import CURVE_POINTS, hundred, progress
-from learning.kinds.machines import machine_strength
+from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Machine
-from learning.services.machines import machine_reset
+from learning.services.machines import machine_import, machine_reset
 from learning.services.pupils import pupil_teach
 from tests.factories import NC, api_with, guest, machine, play_out, trained
 
@@ -45,7 +45,7 @@ def taught(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machi
 def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     learner, points = taught(4, side)
     told = progress(learner)
-    assert told["curve"] == [(games, pytest.approx(share, abs=1e-12)) for games, share in enumerate(points)]
+    assert told["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(points)]
     assert told["holds"] == told["curve"][-1][1]
     cache.clear()
     assert progress(learner)["curve"] == told["curve"]  # from the ledger, not from what was kept
@@ -70,15 +70,23 @@ def test_what_it_forgets_is_gone_from_its_curve_too() -> None:
     machine_reset(user=Visitor(UUID(int=1)), machine_id=learner.pk)
     learner.refresh_from_db()
     told = progress(learner)
-    assert told["curve"] == [(0, pytest.approx(points[0], abs=1e-12))]
+    assert told["curve"] == [[0, pytest.approx(points[0], abs=1e-12)]]
 
 
 def test_of_much_training_the_curve_is_short_and_ends_where_the_machine_stands() -> None:
     learner = trained(machine(Side.FIRST), 2000)
     told = progress(learner)
     assert 2 <= len(told["curve"]) <= CURVE_POINTS + 2
-    assert told["curve"][-1] == (2000, pytest.approx(holds(learner), abs=1e-12))
+    assert told["curve"][-1] == [2000, pytest.approx(holds(learner), abs=1e-12)]
     assert told["words"].startswith("2,000 games. It would")
+
+
+def test_of_one_that_was_brought_in_it_is_known_how_it_stands() -> None:
+    one = trained(machine())
+    again = machine_import(user=None, content=machine_export(one).text.encode()).machine
+    told = progress(again)
+    assert told["games"] == again.n_games > 0
+    assert told["curve"] == [[again.n_games, pytest.approx(progress(one)["holds"])]]
 
 
 def test_games_of_any_size_are_told_and_kinds_without_boxes_refuse() -> None:
