@@ -35,7 +35,7 @@ run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); 
 
 test: $(DEV) $(SERVERS) $(TOOLS) browser ## the whole suite, with its own servers and a browser
 	@$(NODE) node --test --test-reporter=dot "tests/js/*.test.js"
-	@$(BIN)/python -m pytest -m "not e2e" -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -m "not e2e" -n 3 --dist loadfile
 	@$(MAKE) --no-print-directory test-browser
 
 test-browser: $(DEV) $(SERVERS) $(TOOLS)
@@ -46,7 +46,7 @@ test-browser: $(DEV) $(SERVERS) $(TOOLS)
 		echo "The browser tests did not run: Playwright's driver does not start. On Debian, apt install libatomic1."; \
 		test -z "$$CI"; \
 	else \
-		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 --dist worksteal; \
+		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 3 --dist worksteal; \
 	fi
 
 check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
