@@ -77,14 +77,13 @@ def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
     """
     if GUEST_KEY in request.session:
         yield person
-        today = timezone.now().date().isoformat()
-        if request.session.get(SEATED_KEY) != today:  # so that the session lives on for whoever comes back
-            request.session[SEATED_KEY] = today
-        return
-    guest = _newcomer(request)
-    yield replace(person, guest=guest)
-    request.session[GUEST_KEY] = guest.hex
-    request.session[SEATED_KEY] = timezone.now().date().isoformat()
+    else:
+        guest = _newcomer(request)
+        yield replace(person, guest=guest)
+        request.session[GUEST_KEY] = guest.hex
+    today = timezone.now().date().isoformat()
+    if request.session.get(SEATED_KEY) != today:  # so that the session lives on for whoever comes back
+        request.session[SEATED_KEY] = today
 
 
 def _newcomer(request: HttpRequest) -> UUID:

@@ -196,29 +196,15 @@ def train_pairs(
                 words[row],
             )
             done = marks[mark]
-            if machine_side == 0:
-                measure(
-                    first_players,
-                    row,
-                    indptr,
-                    successor,
-                    side,
-                    machine_side,
-                    theirs,
-                    worst,
-                    policy,
-                    measured[row, mark],
-                )
-            else:
-                measure(
-                    second_players,
-                    row,
-                    indptr,
-                    successor,
-                    side,
-                    machine_side,
-                    theirs,
-                    worst,
-                    policy,
-                    measured[row, mark],
-                )
+            measure(
+                first_players if machine_side == 0 else second_players,
+                row,
+                indptr,
+                successor,
+                side,
+                machine_side,
+                theirs,
+                worst,
+                policy,
+                measured[row, mark],
+            )
