@@ -27,6 +27,12 @@ class SessionChangedError(Exception):
     """The session by which somebody is known is not as it was read, or has ended: who it is, is to be read anew."""
 
 
+class GuestMovedError(PlayError):
+    message = "You have logged in meanwhile, and your machines came along. Load the page again."
+    code = "guest_moved"
+    status = 409
+
+
 class MalformedError(PlayError):
     message = "This could not be understood."
     code = "malformed"

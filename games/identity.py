@@ -17,6 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from rest_framework.throttling import BaseThrottle
 
 from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
+from games.exceptions import GuestMovedError
 from games.services import GUEST_NAME, Person
 
 SEATED_KEY = "seated"
@@ -76,7 +77,12 @@ def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
     It is kept in the session only when the block ends well: who is refused leaves nothing behind.
     """
     if GUEST_KEY in request.session:
-        yield person
+        try:
+            yield person
+        except GuestMovedError:
+            if request.session.exists(request.session.session_key or ""):  # not the one that the log-in has ended
+                del request.session[GUEST_KEY]
+            raise
     else:
         guest = _newcomer(request)
         yield replace(person, guest=guest)

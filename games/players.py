@@ -89,7 +89,16 @@ class Beside(NamedTuple):
 BESIDE: list[Beside] = []
 """Registered where an app's ``ready`` registers its players."""
 
-CLAIMS: list[Callable[[int, UUID], object]] = []
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The names of what came along from a guest into an account, and of what did not."""
+
+    taken: list[str]
+    left: list[str]
+
+
+CLAIMS: list[Callable[[int, UUID], Claimed]] = []
 """What else than seats a guest takes along into an account (its id, the guest's number); registered likewise.
 
 Called under the locks of the guest's rooms, in the transaction that moves the seats.

@@ -31,7 +31,7 @@ from psycopg.errors import DivisionByZero
 
 from games import events, exceptions, thinking
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
-from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Insert, NotHeldError, SeatPlayer, Viewer
+from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, count_lock
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
@@ -580,8 +580,8 @@ def room_is_of(*, code: str, person: Person) -> bool:
 
 
 @transaction.atomic
-def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
-    """Move a guest's seats to the account made (or logged in to) in the same session; how many.
+def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
+    """Move a guest's seats to the account made (or logged in to) in the same session; what else came along.
 
     Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
     The exhibitions that the guest hosts come along, and what else belongs to them (``games.players.CLAIMS``).
@@ -590,16 +590,15 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> int:
     rooms = Room.objects.filter(seated | Q(host_guest=guest))
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
     Room.objects.filter(host_guest=guest).update(host_id=user_id, host_guest=None)
-    n_claimed = Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
-    for claim in CLAIMS:
-        claim(user_id, guest)
+    Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
+    claimed = [claim(user_id, guest) for claim in CLAIMS]
     for room in locked:
         match = match_latest(room)
         if match.is_over:
             Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # who waits for the lock reads again
         else:
             _changed(match)
-    return n_claimed
+    return Claimed([name for one in claimed for name in one.taken], [name for one in claimed for name in one.left])
 
 
 def _code_free() -> str:

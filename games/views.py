@@ -13,9 +13,10 @@ from django.contrib import messages
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
-from django.contrib.auth.views import LoginView, PasswordResetView
+from django.contrib.auth.views import LoginView, LogoutView, PasswordResetView
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -31,10 +32,13 @@ from games.authentication import GUEST_KEY
 from games.exceptions import PlayError, RoomNotFoundError, TooManyGuessesError
 from games.forms import TokenForm
 from games.identity import guest_seated, person_of_request
+from games.players import Claimed
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
 from games.throttles import AddressThrottle, Guesses, PageThrottle
 
+NAMES_TOLD = 5
+"""So many names of machines a message tells one by one."""
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
 
@@ -168,43 +172,76 @@ class LogInForm(AuthenticationForm):
         self.fields["username"].validators += [MaxLengthValidator(150), ProhibitNullCharactersValidator()]
 
 
-def _claim(request: HttpRequest, user: Any, guest: Any) -> None:
-    """A guest's matches follow them into the account."""
-    if guest.guest is not None:
-        services.seats_claim(user_id=user.pk, name=user.get_username(), guest=guest.guest)
-        request.session.pop(GUEST_KEY, None)
+def _enter(request: HttpRequest, user: Any) -> None:
+    """Log in; a guest's matches and machines follow them into the account, or all stays as it was.
+
+    What the account has no room for stays the guest's, whose number the session keeps. Call inside a transaction.
+    """
+    guest = person_of_request(request).guest
+    claimed = Claimed([], [])
+    if guest is not None:
+        claimed = services.seats_claim(user_id=user.pk, name=user.get_username(), guest=guest)
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    request.session.pop(GUEST_KEY, None)
+    if guest is not None and claimed.left:
+        request.session[GUEST_KEY] = guest.hex
+    request.session.save()  # with the rest, and not with the answer
+    if claimed.taken:
+        messages.success(request, f"Yours from now on, wherever you log in: {_some(claimed.taken)}.")
+    if claimed.left:
+        messages.warning(
+            request,
+            f"Your account has no room for {_some(claimed.left)}. They stay in this browser: delete machines of your"
+            " account, log out, and log in again.",
+        )
+
+
+def _some(names: list[str]) -> str:
+    """The first few of these names, and how many more there are."""
+    shown = ", ".join(names[:NAMES_TOLD])
+    return shown if len(names) <= NAMES_TOLD else f"{shown} and {len(names) - NAMES_TOLD} more"
 
 
 @method_decorator(limited, name="dispatch")
 @method_decorator(counting("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
-    """Make an account; the matches played in this session come along."""
+    """Make an account; matches and machines of this session come along."""
 
     template_name = "registration/signup.html"
     form_class = SignUpForm
     success_url = reverse_lazy("account")
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
-        """Store the account, log in, take the guest's matches over."""
-        guest = person_of_request(self.request)
-        user = form.save()
-        login(self.request, user, backend="django.contrib.auth.backends.ModelBackend")
-        _claim(self.request, user, guest)
+        """Store the account, take the guest's matches and machines over, log in: all of it or nothing."""
+        with transaction.atomic():
+            user = form.save()
+            _enter(self.request, user)
         return HttpResponseRedirect(self.get_success_url())
 
 
 @method_decorator(log_in_counted, name="dispatch")
 class LogInView(LoginView):
-    """Log in; the matches played in this session come along."""
+    """Log in; matches and machines of this session come along."""
 
     form_class = LogInForm
     redirect_authenticated_user = True
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Log in, then take the guest's matches over."""
-        guest = person_of_request(self.request)
-        response = super().form_valid(form)
-        _claim(self.request, self.request.user, guest)
+        """Take the guest's matches and machines over and log in: both or neither."""
+        with transaction.atomic():
+            _enter(self.request, form.get_user())
+        return HttpResponseRedirect(self.get_success_url())
+
+
+class LogOutView(LogoutView):
+    """Log out; what the account had no room for is still this browser's."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Log out, and keep the guest number that a log-in has left."""
+        guest = request.session.get(GUEST_KEY)
+        response = super().post(request, *args, **kwargs)
+        if guest is not None:
+            request.session[GUEST_KEY] = guest
         return response
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from games.models import MatchStatus, Room
-from learning.models import ExperimentRun, JobStatus
+from learning.models import ExperimentRun, JobStatus, MovedGuest
 from learning.selectors.machines import machines_left
 from learning.storage.names import names_forget
 from learning.workers.experiments import EXPERIMENT_RUNS
@@ -100,6 +100,7 @@ def sweep() -> None:
     Room.objects.filter(changed_at__lt=now - timedelta(days=1), fresh_machines__isnull=True).exclude(
         opened_from=""
     ).update(opened_from="")
+    MovedGuest.objects.filter(moved_at__lt=now - timedelta(days=1)).delete()
     since = now - timedelta(days=KEEP_COPIES_DAYS)
     names_forget(left := machines_left(since))
     left.delete()

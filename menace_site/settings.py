@@ -280,6 +280,7 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
 # How many machines an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
+# How many a browser may keep; an account may have so many beyond its own, if they came along with a log-in.
 MACHINES_PER_GUEST = env.int("MACHINES_PER_GUEST", default=20)
 # How many values a machine that keeps them may have, and all machines of an account together (a million are .6 GB with
 # their index). One that has as many learns no new ones; those that it has go on learning.

@@ -271,6 +271,19 @@ class HeldBox(AnyBox):
         db_table = "learning_heldbox"
 
 
+class MovedGuest(models.Model):
+    """A visitor's number whose machines have all gone to an account: nothing is made for it any more.
+
+    Requests that were on their way when it did could else make what nobody would find. Kept for a day.
+    """
+
+    guest = models.UUIDField(primary_key=True)
+    moved_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    def __str__(self) -> str:
+        return str(self.guest)
+
+
 class Value(models.Model):
     """An entry of the table of a machine that keeps values: what an action on a board is worth to it.
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Max, QuerySet, Sum
 
+from games.exceptions import GuestMovedError
 from games.models import Room
 from games.players import Visitor
 from games.quotas import account_lock, count_lock, quota_require
@@ -35,7 +36,7 @@ from learning.exceptions import (
     ValueQuotaError,
 )
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
-from learning.models import Lesson, Machine
+from learning.models import Lesson, Machine, MovedGuest
 from learning.selectors.runs import runs_teaching
 from learning.storage.bounds import values_left
 from learning.storage.locks import machine_hold, machine_lock
@@ -475,14 +476,25 @@ def _copy_delete(copy_id: int) -> None:
     _delete(copy)
 
 
+def guest_lock(guest: UUID | None) -> None:
+    """Let nobody else make or hand over machines of a visitor until this transaction ends; before machines."""
+    count_lock(f"machines of guest {guest}")
+
+
 def machine_quota_require(user: Any) -> None:
     """Refuse an account, or a visitor, that has as many machines as it may. Copies made for rooms do not count.
 
     Call before anything else in the transaction that makes another.
+
+    Raises:
+        MachineQuotaError.
+        GuestMovedError: what the visitor had has gone to an account since they asked.
     """
     if isinstance(user, Visitor):
         most = settings.MACHINES_PER_GUEST
-        count_lock(f"machines of guest {user.guest}")
+        guest_lock(user.guest)
+        if user.guest is not None and MovedGuest.objects.filter(guest=user.guest).exists():
+            raise GuestMovedError
         n_machines = Machine.objects.filter(guest=user.guest).count()
         if n_machines >= most:
             raise MachineQuotaError(

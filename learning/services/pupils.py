@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 
 from games import services as rooms
 from games.models import MatchStatus
-from games.players import MACHINE, Visitor
+from games.players import MACHINE, Claimed, Visitor
 from games.quotas import account_lock
 from games.rules.base import Game, Side
 from games.rules.registry import game_get
@@ -27,10 +27,16 @@ from games.services import Person, Seated
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import HOUSE, HouseMachine, house_machine
 from learning.exceptions import NoPupilError
-from learning.models import Machine
+from learning.models import Machine, MovedGuest
 from learning.selectors.machines import pupil_of
-from learning.services.machines import machine_clone, machine_create, machine_quota_require, preset_usual
-from learning.storage.locks import machine_lock
+from learning.services.machines import (
+    guest_lock,
+    machine_clone,
+    machine_create,
+    machine_quota_require,
+    preset_usual,
+)
+from learning.storage.locks import machines_locked
 
 
 def pupil_side(game: Game[Any, Any]) -> Side:
@@ -143,21 +149,26 @@ def _blank(rules: Game[Any, Any], side: Side) -> Machine:
 
 
 @transaction.atomic
-def machines_claim(user_id: int, guest: UUID) -> int:
-    """Give a guest's machines to the account that they have made or logged in to; how many.
+def machines_claim(user_id: int, guest: UUID) -> Claimed:
+    """Give a guest's machines to the account that they have made or logged in to; which came along, and which not.
 
+    An account may have as many more than its bound as a browser may keep, so making one loses nothing, and logging in
+    again and again is no way past it. Those that somebody teaches go first, then those that have played most.
     What the account teaches already it goes on teaching; the guest's machine of that game and side is then one of its
-    others. An account that is full keeps what it has, and takes nothing more.
+    others. When all have come along, nothing is made for the guest any more.
     """
     user = get_user_model().objects.get(pk=user_id)
     account_lock(user)
+    guest_lock(guest)
     own = Machine.objects.filter(owner=user, room__isnull=True)
-    ids = list(Machine.objects.filter(guest=guest).order_by("pk").values_list("pk", flat=True))
-    if own.count() >= settings.MACHINES_PER_ACCOUNT:
-        return 0
     taught = set(own.filter(is_pupil=True).values_list("game", "side"))
-    for machine in machine_lock(*ids):
+    n_fit = max(0, settings.MACHINES_PER_ACCOUNT + settings.MACHINES_PER_GUEST - own.count())
+    locked = machines_locked(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
+    machines = sorted(locked, key=lambda one: (not one.is_pupil, -one.n_games, one.pk))
+    for machine in machines[:n_fit]:
         machine.owner, machine.guest = user, None
         machine.is_pupil = machine.is_pupil and (machine.game, machine.side) not in taught
         machine.save(update_fields=["owner", "guest", "is_pupil"])
-    return len(ids)
+    if len(machines) <= n_fit:
+        MovedGuest.objects.get_or_create(guest=guest)
+    return Claimed([one.name for one in machines[:n_fit]], [one.name for one in machines[n_fit:]])

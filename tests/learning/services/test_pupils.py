@@ -7,22 +7,25 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
+from games.exceptions import GuestMovedError
 from games.models import Room
-from games.players import Viewer, Visitor
+from games.players import CLAIMS, Claimed, Viewer, Visitor
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.access import is_master, is_seen, machines_visible
-from learning.exceptions import MachineQuotaError, NoPupilError
-from learning.models import Box, Machine
+from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
+from learning.models import Box, Machine, MovedGuest
 from learning.selectors.machines import pupils_of
-from learning.services.machines import machine_quota_require, machine_reset
+from learning.services.machines import machine_delete, machine_quota_require, machine_reset
 from learning.services.pupils import machines_claim, owner_fields, pupil_ensure, pupil_side, pupil_teach
 from learning.tasks import KEEP_COPIES_DAYS, sweep
 from tests.factories import NC, api_with, guest, play_out, user
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -164,15 +167,18 @@ def test_access_decides_by_the_browser() -> None:
     assert Viewer.of(ann).guest is None
 
 
+LOGIN = {"username": "ann", "password": "a good password"}
+SIGNUP = {"username": "ann", "email": "", "password1": "a good password", "password2": "a good password"}
+
+
 @pytest.mark.parametrize("way", ["signup", "login"])
 def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
     room, machine = taught(client)
-    form = {"username": "ann", "password": "a good password"}
-    if way == "signup":
-        form = {"username": "ann", "email": "", "password1": "a good password", "password2": "a good password"}
-    else:
+    if way == "login":
         user("ann")
-    assert client.post(f"/{way}", form).status_code == 302
+    entered = client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN)
+    assert entered.status_code == 302
+    assert told(client) == ["Yours from now on, wherever you log in: My MENACE."]
     machine.refresh_from_db()
     assert (machine.owner.get_username(), machine.guest, machine.is_pupil) == ("ann", None, True)  # type: ignore[union-attr]
     assert taught(client) == (room, machine)
@@ -183,13 +189,101 @@ def test_an_account_goes_on_teaching_its_own_and_gets_the_other_beside_it(settin
     ann = user("ann")
     own = pupil_ensure(user=ann, game=NC, side=Side.FIRST)
     first, second = pupil(1), pupil(1, Side.SECOND)
-    assert machines_claim(ann.pk, UUID(int=1)) == 2
+    assert machines_claim(ann.pk, UUID(int=1)) == Claimed([first.name, second.name], [])
     assert pupils_of(ann) == [own, second]
     assert Machine.objects.get(pk=first.pk).owner == ann
-    settings.MACHINES_PER_ACCOUNT = 3
-    left = pupil(2)
-    assert machines_claim(ann.pk, UUID(int=2)) == 0
+    settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 2, 2
+    third, left = pupil(2, Side.SECOND), pupil(2)
+    assert machines_claim(ann.pk, UUID(int=2)) == Claimed([third.name], [left.name])
     assert Machine.objects.get(pk=left.pk).guest == UUID(int=2)
+    assert machines_claim(ann.pk, UUID(int=2)) == Claimed([], [left.name])
+    assert pupil(2, Side.SECOND).guest == UUID(int=2), "who could not take all along goes on as a guest"
+
+
+def told(client: Client) -> list[str]:
+    return [str(message) for message in client.get("/account").context["messages"]]
+
+
+def test_what_an_account_has_no_room_for_stays_in_the_browser(client: Client, settings: Any) -> None:
+    ann = user("ann")
+    own = pupil_ensure(user=ann, game="hexapawn", side=Side.FIRST)
+    settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 0, 1
+    room, machine = taught(client)
+    client.post("/login", LOGIN)
+    assert "no room for My MENACE. They stay in this browser" in told(client)[0]
+    assert Room.objects.get(pk=room.pk).matches.get().seats.filter(user=ann).exists(), "the match came along"
+    client.post("/logout")
+    machine.refresh_from_db()
+    assert (machine.guest, machine.owner) == (guest_of(client).guest, None)
+    assert client.get(f"/machines/{machine.pk}").status_code == 200
+    own.delete()
+    client.post("/login", LOGIN)
+    machine.refresh_from_db()
+    assert (machine.guest, machine.owner) == (None, ann)
+    assert "guest" not in client.session
+
+
+@pytest.mark.parametrize("way", ["signup", "login"])
+def test_a_fault_on_the_way_leaves_everything_as_it_was(client: Client, way: str, monkeypatch: Any) -> None:
+    room, machine = taught(client)
+    if way == "login":
+        user("ann")
+
+    def fault(*_: Any) -> Claimed:
+        raise RuntimeError
+
+    monkeypatch.setattr("games.services.CLAIMS", [*CLAIMS, fault])
+    client.raise_request_exception = False
+    assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 500
+    assert get_user_model().objects.filter(username="ann").exists() is (way == "login")
+    assert taught(client) == (room, machine)
+    assert machine.owner is None
+    monkeypatch.undo()
+    assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 302
+    machine.refresh_from_db()
+    assert machine.owner.get_username() == "ann"  # type: ignore[union-attr]
+
+
+def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client) -> None:
+    """As a request would that was on its way; and whoever else has the number gets a new one."""
+    taught(client)
+    number, stale = guest_of(client).guest, Client()
+    stale.cookies.update(client.cookies)
+    before = stale.session
+    client.post("/signup", SIGNUP)
+    with pytest.raises(GuestMovedError):
+        pupil_ensure(user=Visitor(number), game=NC, side=Side.FIRST)
+    assert "guest" not in before.load(), "its session has ended"
+    left_over = Client()
+    taught(left_over)
+    session = left_over.session
+    session["guest"] = number.hex
+    session.save()
+    refused = left_over.post("/teach", {"game": NC}, follow=True)
+    assert "You have logged in meanwhile" in str(next(iter(refused.context["messages"])))
+    assert taught(left_over)[1].guest not in (None, number)
+    MovedGuest.objects.update(moved_at=timezone.now() - timedelta(days=2))
+    sweep()
+    assert not MovedGuest.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whatever_happens_during_the_hand_over_nothing_is_left_without_an_owner() -> None:
+    ann, bob = user("ann"), user("bob")
+    pupil_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # its blank is there
+    pupil_ensure(user=visitor(99), game=NC, side=Side.SECOND)
+    for number in range(1, 5):
+        first = pupil(number)
+        faults = at_once(
+            lambda n=number: machines_claim(ann.pk, UUID(int=n)),
+            lambda n=number: pupil(n, Side.SECOND),
+            lambda n=number: machines_claim(bob.pk, UUID(int=n)),
+            lambda n=number, pk=first.pk: machine_delete(user=visitor(n), machine_id=pk),
+        )
+        # It has come along already, or is gone: then it cannot be deleted, or made, as the visitor's any more.
+        assert all(isinstance(one, (GuestMovedError, MachineNotFoundError, NotYourMachineError)) for one in faults)
+        assert not Machine.objects.filter(guest=UUID(int=number)).exists()
+    assert not Machine.objects.filter(owner=None, guest=None).exclude(slug__startswith="blank-").exists()
 
 
 def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None:
