@@ -240,6 +240,8 @@ export class Curve {
         legend: { show: false },
         cursor: { drag: { x: !this.words.pick, y: false, dist: 6 }, points: { size: 7 }, y: false },
         hooks: {
+          // Only now the picture has a size.
+          ready: [() => this.#place()],
           setCursor: [(plot) => this.#read(plot.cursor.idx)],
           setSelect: [
             (plot) => {
@@ -256,7 +258,6 @@ export class Curve {
     );
     if (this.words.pick) this.#pickable();
     else this.plot.over.addEventListener("dblclick", () => this.#unzoom());
-    this.#place();
     this.#explain();
     this.#read(null);
   }

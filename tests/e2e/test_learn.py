@@ -60,6 +60,11 @@ def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page
     page.get_by_role("button", name="Back to the start").click()
     expect(games(page)).to_have_text("After no games")
     slider = page.get_by_role("slider")
+    # In other colours the picture is drawn anew, and the slider still lies under it.
+    place, picture = slider.bounding_box(), page.locator(".u-over").element_handle()
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("(picture) => !picture.isConnected", arg=picture)
+    assert slider.bounding_box() == place
     slider.focus()
     for number in ("ten", "100", "1,000"):
         page.keyboard.press("PageUp")

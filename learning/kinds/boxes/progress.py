@@ -145,7 +145,9 @@ def _words(machine: Machine, latest: LatestTold, first: FirstMove | None, holds:
     n_games, n_latest = machine.n_games, latest["wins"] + latest["draws"] + latest["losses"]
     played = f"{n_games:,} game{'' if n_games == 1 else 's'}."
     said = [played if n_games else "No game yet: it knows nothing."]
-    if n_latest:
+    if n_latest == 1:
+        said.append(f"It {'won' if latest['wins'] else 'drew' if latest['draws'] else 'lost'} its last match.")
+    elif n_latest:
         which = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
         said.append(f"{which} won {latest['wins']}, drew {latest['draws']} and lost {latest['losses']}.")
     if first is not None:

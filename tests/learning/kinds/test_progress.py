@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -53,6 +54,11 @@ def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     assert told["words"].startswith("4 games. It won ")
     assert f"not lose {hundred(points[-1])} games of 100" in told["words"]
     assert hundred(points[0]) in told["curve_words"]
+
+
+def test_of_one_match_it_is_said_how_it_went() -> None:
+    learner, _ = taught(1)
+    assert re.match(r"1 game\. It (won|drew|lost) its last match\. ", progress(learner)["words"])
 
 
 def test_a_new_one_knows_nothing_and_says_what_it_would_do() -> None:
