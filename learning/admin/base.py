@@ -5,9 +5,15 @@ from __future__ import annotations
 from django.urls import reverse
 from django.utils.html import format_html
 
-from learning.models import (
-    Lesson,
-)
+from games.admin.base import RowFilter
+from learning.models import Lesson
+
+
+class MachineFilter(RowFilter):
+    """By machine, which is looked for by its name or slug."""
+
+    title = field = "machine"
+    parameter_name = "machine__id__exact"
 
 
 def cause_link(lesson: Lesson) -> str:

@@ -6,23 +6,32 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from games.admin import ReadOnly
+from games.admin.base import Choices, Large, ReadOnly, log_each
 from games.services import Person
-from learning.models import (
-    ExperimentRun,
-)
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.models import ExperimentRun
 from learning.services import experiments as services_experiments
 
 
+class ExperimentFilter(Choices):
+    """By experiment."""
+
+    title = parameter_name = field = "experiment"
+
+    def known(self) -> list[tuple[str, str]]:
+        """Those that there are."""
+        return [(slug, slug) for slug in sorted(EXPERIMENTS)]
+
+
 @admin.register(ExperimentRun)
-class ExperimentRunAdmin(ReadOnly, admin.ModelAdmin):
+class ExperimentRunAdmin(ReadOnly, Large):
     """Runs of experiments, for looking at; those that go on can be stopped."""
 
     list_display = ("experiment", "seed", "parameters", "status", "progress", "user", "created_at")
-    list_filter = ("experiment", "status")
+    list_filter = (ExperimentFilter, "status")
+    indexed = ("status__exact",)
     list_select_related = ("user",)
     actions = ("stop",)
-    show_full_result_count = False
 
     def has_hold_permission(self, request: HttpRequest) -> bool:
         """Who may change runs may stop them."""
@@ -31,7 +40,8 @@ class ExperimentRunAdmin(ReadOnly, admin.ModelAdmin):
     @admin.action(description="Stop the selected experiments", permissions=["hold"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ExperimentRun]) -> None:
         """They can be asked for again."""
-        going_on = list(queryset.filter(status__in=services_experiments.GOING_ON).values_list("pk", flat=True))
-        for run_id in going_on:
-            services_experiments.experiment_cancel(person=Person(), run_id=run_id, is_staff=True)
+        going_on = list(queryset.filter(status__in=services_experiments.GOING_ON))
+        for run in going_on:
+            services_experiments.experiment_cancel(person=Person(), run_id=run.pk, is_staff=True)
+        log_each(request, going_on, "Stopped.")
         self.message_user(request, f"{len(going_on)} were stopped; the others were over.")

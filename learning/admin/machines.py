@@ -12,10 +12,23 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from games.admin import BoardMedia, ReadOnly, board_html
+from games.admin.base import (
+    LOOKED_THROUGH,
+    BoardMedia,
+    Choices,
+    Counted,
+    GameFilter,
+    Large,
+    ReadOnly,
+    RowFilter,
+    WithRowFilter,
+    board_html,
+    log_each,
+)
 from games.exceptions import PlayError
 from learning.access import row_id
-from learning.admin.base import cause_link
+from learning.admin.base import MachineFilter, cause_link
+from learning.core.machines.presets import ALL_PRESETS
 from learning.kinds.registry import kind_of
 from learning.models import AnyBox, Box, Machine
 from learning.selectors.boxes import box_history, slots_view
@@ -27,14 +40,32 @@ ACTION_GAMES = 10_000
 
 
 LATEST_CHANGES = 50
+MOVES_OFFERED = 9
+
+
+class PresetFilter(Choices):
+    """By the preset that the rule was copied from."""
+
+    title = parameter_name = field = "preset"
+
+    def known(self) -> list[tuple[str, str]]:
+        """Those that there are."""
+        return [(slug, slug) for slug in sorted(ALL_PRESETS)]
+
+
+class OwnerFilter(RowFilter):
+    """By the account that it belongs to."""
+
+    title = field = "owner"
+    parameter_name = "owner__id__exact"
 
 
 @admin.register(Machine)
-class MachineAdmin(ReadOnly, admin.ModelAdmin):
+class MachineAdmin(ReadOnly, WithRowFilter, Counted):
     """Machines. What a person may set can be edited; rule, game, side and totals are history."""
 
     list_display = ("name", "slug", "game", "side", "preset", "owner", "learns", "n_games", "boxes_link")
-    list_filter = ("game", "side", "preset", "learns", "is_public")
+    list_filter = (GameFilter, "side", PresetFilter, "learns", "is_public", OwnerFilter)
     list_select_related = ("owner",)
     search_fields = ("slug__exact", "name")
     fields = (
@@ -55,7 +86,6 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
         *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "boxes_link"),
     )
     readonly_fields = fields[4:]
-    show_full_result_count = False
     actions = ("train",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:
@@ -66,13 +96,16 @@ class MachineAdmin(ReadOnly, admin.ModelAdmin):
     def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
         """Start a training run for each."""
         stages = [services_runs.Stage("random", ACTION_GAMES)]
+        trained = []
         for machine in queryset:
             try:
                 services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages)
             except PlayError as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:
+                trained.append(machine)
                 self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
+        log_each(request, trained, f"Asked for a training of {ACTION_GAMES:,} games.")
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Name, description, publishing and freezing may be changed."""
@@ -111,6 +144,22 @@ class VisitedFilter(admin.SimpleListFilter):
         return queryset.filter(never) if self.value() == "no" else queryset
 
 
+class MoveFilter(Choices):
+    """By which of the machine's moves it is."""
+
+    title, parameter_name, field = "move", "move_number", "move_number"
+
+    def known(self) -> list[tuple[str, str]]:
+        """The first ones; an address may name any."""
+        return [(str(number), str(number)) for number in range(1, MOVES_OFFERED + 1)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
+        """Boxes of that move."""
+        if self.value() is not None and row_id(self.value() or "") is None:
+            return queryset.none()
+        return super().queryset(request, queryset)
+
+
 class BoxList(ChangeList):
     """A list of boxes. One that is shared is no row of its machine's own: it leads to its page on the site."""
 
@@ -122,18 +171,20 @@ class BoxList(ChangeList):
 
 
 @admin.register(Box)
-class BoxAdmin(ReadOnly, admin.ModelAdmin):
-    """Boxes: the position drawn, the beads as bars. Of one machine all; of all machines those of their own."""
+class BoxAdmin(ReadOnly, WithRowFilter, Large):
+    """Boxes: the position drawn, the beads as bars. Of one machine all; of all machines the newest of their own."""
 
     list_display = ("board", "machine", "move_number", "bars")
     list_display_links = ("board",)
-    list_filter = (VisitedFilter, "move_number", ("machine", admin.RelatedOnlyFieldListFilter))
+    list_filter = (MachineFilter, VisitedFilter, MoveFilter)
     list_select_related = ("machine",)
     search_fields = ("position__exact",)
+    search_help_text = (
+        f"A position as it is written. Without a machine the newest {LOOKED_THROUGH:,} boxes are searched."
+    )
+    indexed = (MachineFilter.parameter_name,)
     fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "visits", "latest_changes")
     readonly_fields = fields
-    list_per_page = 50
-    show_full_result_count = False
 
     class Media(BoardMedia):
         """Boards and bars."""
@@ -144,7 +195,7 @@ class BoxAdmin(ReadOnly, admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AnyBox]:
         """All boxes of the machine that is asked for, those that it shares among them."""
-        asked = row_id(request.GET.get("machine__id__exact", ""))
+        asked = row_id(request.GET.get(MachineFilter.parameter_name, ""))
         machine = None if asked is None else Machine.objects.filter(pk=asked).first()
         return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
 

@@ -8,25 +8,27 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from games.admin import ReadOnly
+from games.admin.base import Large, ReadOnly, WithRowFilter, log_each
+from learning.admin.base import MachineFilter
 from learning.admin.machines import LATEST_CHANGES
-from learning.models import (
-    Lesson,
-    TrainingRun,
-)
+from learning.models import Lesson, TrainingRun
 from learning.services import runs as services_runs
 
 
 @admin.register(Lesson)
-class LessonAdmin(ReadOnly, admin.ModelAdmin):
+class LessonAdmin(ReadOnly, WithRowFilter, Large):
     """The ledger: what taught whom, and when."""
 
     readonly_fields = ("value_changes",)
 
     list_display = ("number", "machine", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
-    list_filter = ("kind", ("machine", admin.RelatedOnlyFieldListFilter))
+    list_filter = (MachineFilter, "kind")
     list_select_related = ("machine", "match__room", "run")
-    show_full_result_count = False
+    indexed = (MachineFilter.parameter_name,)
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """Newest first; of one machine by its number, which has an index."""
+        return ("-number",) if request.GET.get(MachineFilter.parameter_name) else ("-pk",)
 
     @admin.display(description=f"first {LATEST_CHANGES} changes of values")
     def value_changes(self, lesson: Lesson) -> str:
@@ -43,13 +45,13 @@ class LessonAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(TrainingRun)
-class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
+class TrainingRunAdmin(ReadOnly, WithRowFilter, Large):
     """Training runs and how far they are; those that go on can be stopped."""
 
     list_display = ("machine", "status", "progress", "n_games", "seed", "started_by", "created_at")
-    list_filter = ("status",)
+    list_filter = (MachineFilter, "status")
     list_select_related = ("machine", "started_by")
-    show_full_result_count = False
+    indexed = (MachineFilter.parameter_name, "status__exact")
     actions = ("cancel",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:
@@ -65,5 +67,7 @@ class TrainingRunAdmin(ReadOnly, admin.ModelAdmin):
     @admin.action(description="Stop the selected runs", permissions=["train"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[TrainingRun]) -> None:
         """Ask each run to stop."""
-        stopped = [services_runs.training_run_stop(user=request.user, run_id=run.pk) for run in queryset]
-        self.message_user(request, f"{sum(stopped)} of {len(stopped)} were asked to stop; the others were over.")
+        runs = list(queryset)
+        stopped = [run for run in runs if services_runs.training_run_stop(user=request.user, run_id=run.pk)]
+        log_each(request, stopped, "Asked to stop.")
+        self.message_user(request, f"{len(stopped)} of {len(runs)} were asked to stop; the others were over.")

@@ -11,11 +11,11 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from games.admin.base import Counted, WithRowFilter, log_each
 from games.exceptions import PlayError
 from games.serializers import first_error
-from learning.models import (
-    Schedule,
-)
+from learning.admin.base import MachineFilter
+from learning.models import Schedule
 from learning.selectors.schedules import crontab_text, next_runs, timing_sentence
 from learning.serializers.schedules import ScheduleStageSerializer
 from learning.services import runs as services_runs
@@ -105,18 +105,17 @@ class ScheduleForm(forms.ModelForm):
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(admin.ModelAdmin):
+class ScheduleAdmin(WithRowFilter, Counted):
     """Training that starts by itself. Everything is written by the services, so beat hears of it."""
 
     form = ScheduleForm
     list_display = ("machine", "owner", "when", "goes_on", "next_at", "n_fired", "last_run", "note")
-    list_filter = ("task__enabled", ("machine", admin.RelatedOnlyFieldListFilter))
+    list_filter = (MachineFilter, "task__enabled")
     list_select_related = ("machine", "owner", "last_run", "task__crontab", "task__interval")
     fields = ("machine", "stages", "crontab", "every", "period", "seed", "paused", "coming", "last_run", "note")
     readonly_fields = ("coming", "last_run", "note")
-    raw_id_fields = ("machine",)
+    autocomplete_fields = ("machine",)
     actions = ("pause", "resume")
-    show_full_result_count = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         """A schedule stays with its machine."""
@@ -166,5 +165,7 @@ class ScheduleAdmin(admin.ModelAdmin):
         self._set_paused(request, queryset, paused=False)
 
     def _set_paused(self, request: HttpRequest, queryset: QuerySet[Schedule], *, paused: bool) -> None:
-        for schedule in queryset:
+        schedules = list(queryset)
+        for schedule in schedules:
             services_schedules.schedule_update(user=request.user, schedule_id=schedule.pk, paused=paused)
+        log_each(request, schedules, "Paused." if paused else "Resumed.")

@@ -6,21 +6,21 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from games.admin import ReadOnly
+from games.admin.base import Large, ReadOnly, WithRowFilter
+from learning.admin.base import MachineFilter
 from learning.models import Snapshot
 
 
 @admin.register(Snapshot)
-class SnapshotAdmin(ReadOnly, admin.ModelAdmin):
+class SnapshotAdmin(ReadOnly, WithRowFilter, Large):
     """By machine, newest first: after how many games, what it made of its opponents, and which one plays."""
 
     list_display = ("machine", "run", "n_trained", "n_left", "n_lessons", "points", "plays_since", "is_by_hand")
     list_select_related = ("machine", "run__machine")
-    ordering = ("-pk",)
-    sortable_by = ()
+    list_filter = (MachineFilter,)
+    indexed = (MachineFilter.parameter_name,)
     fields = (*list_display, "games_done", "epsilon")
     readonly_fields = fields
-    list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
         """With what was measured."""

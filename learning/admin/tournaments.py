@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from games.admin import ReadOnly
+from games.admin.base import Counted, GameFilter, ReadOnly, log_each
 from learning.models import (
     JobStatus,
     Pairing,
@@ -46,15 +46,14 @@ class PairingInline(ReadOnly, admin.TabularInline):
 
 
 @admin.register(Tournament)
-class TournamentAdmin(ReadOnly, admin.ModelAdmin):
+class TournamentAdmin(ReadOnly, Counted):
     """Tournaments: how far they are; those that go on can be called off."""
 
     list_display = ("name", "game", "format", "status", "progress", "owner", "is_public", "created_at")
-    list_filter = ("status", "format", "game")
+    list_filter = ("status", "format", GameFilter)
     list_select_related = ("owner",)
     inlines = (EntryInline, PairingInline)
     actions = ("call_off",)
-    show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Tournament]:
         """With how many pairings are done."""
@@ -73,7 +72,8 @@ class TournamentAdmin(ReadOnly, admin.ModelAdmin):
     @admin.action(description="Call the selected tournaments off", permissions=["hold"])
     def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
         """What has been played stays."""
-        going_on = list(queryset.filter(status=JobStatus.RUNNING).values_list("pk", flat=True))
-        for tournament_id in going_on:
-            services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament_id)
+        going_on = list(queryset.filter(status=JobStatus.RUNNING))
+        for tournament in going_on:
+            services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament.pk)
+        log_each(request, going_on, "Called off.")
         self.message_user(request, f"{len(going_on)} were called off; the others were over.")

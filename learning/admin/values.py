@@ -2,77 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 
-from games.admin import BoardMedia, ReadOnly, board_html
-from learning.access import row_id
-from learning.admin.base import cause_link
+from games.admin.base import COUNTED_MOST, BoardMedia, Large, ReadOnly, WithRowFilter, board_html
+from learning.admin.base import MachineFilter, cause_link
 from learning.admin.machines import LATEST_CHANGES
 from learning.kinds.registry import kind_of
-from learning.models import Machine, Value
-
-COUNTED_MOST = 10_000
-"""So many values can be paged through; who wants others narrows the list."""
+from learning.models import Value
 
 
-KEEPERS_SHOWN = 100
+class KeeperFilter(MachineFilter):
+    """By the machine that keeps them."""
 
-
-class CappedPaginator(Paginator):
-    """Pages of the first :data:`COUNTED_MOST` rows, without counting the others, which may be millions."""
-
-    @cached_property
-    def count(self) -> int:
-        """How many rows there are to page through."""
-        rows: Any = self.object_list
-        return int(rows[:COUNTED_MOST].count())
-
-
-class KeeperFilter(admin.SimpleListFilter):
-    """Machines that have values; found by what each says that it has, not by going through the values."""
-
-    title = "machine"
     parameter_name = "machine"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
-        """The latest of them."""
-        keepers = Machine.objects.filter(n_values__gt=0).order_by("-pk").values_list("pk", "name")
-        return [(pk, f"{name} ({pk})") for pk, name in keepers[:KEEPERS_SHOWN]]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Value]) -> QuerySet[Value]:
-        """Its values."""
-        chosen = self.value()
-        if chosen is None:
-            return queryset
-        pk = row_id(chosen)
-        return queryset.none() if pk is None else queryset.filter(machine=pk)
 
 
 @admin.register(Value)
-class ValueAdmin(ReadOnly, admin.ModelAdmin):
+class ValueAdmin(ReadOnly, WithRowFilter, Large):
     """Values of machines that keep them: by machine and by how the key begins."""
 
     list_display = ("key", "machine", "value", "start", "n_visits")
     list_filter = (KeeperFilter,)
     list_select_related = ("machine",)
     ordering = ("machine", "key")
-    sortable_by = ()
+    indexed = (KeeperFilter.parameter_name,)
     search_fields = ("key__startswith",)
     search_help_text = (
         f"How the key begins, such as 0-0-1-1#. Choose a machine first. {COUNTED_MOST:,} are shown at most."
     )
     fields = ("machine", "key", "board", "value", "start", "n_visits", "latest_changes")
     readonly_fields = fields
-    list_per_page = 50
-    paginator = CappedPaginator
-    show_full_result_count = False
 
     class Media(BoardMedia):
         """Boards."""

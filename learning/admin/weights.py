@@ -8,22 +8,21 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from games.admin import ReadOnly
-from learning.admin.base import cause_link
+from games.admin.base import Large, ReadOnly, WithRowFilter
+from learning.admin.base import MachineFilter, cause_link
 from learning.models import Weights
 
 
 @admin.register(Weights)
-class WeightsAdmin(ReadOnly, admin.ModelAdmin):
+class WeightsAdmin(ReadOnly, WithRowFilter, Large):
     """By machine, newest first: from how many games it had learnt, and what taught it. A weight alone says nothing."""
 
     list_display = ("machine", "n_learnt", "cause")
     list_select_related = ("machine", "lesson__match__room", "lesson__run")
-    ordering = ("-pk",)
-    sortable_by = ()
+    list_filter = (MachineFilter,)
+    indexed = (MachineFilter.parameter_name,)
     fields = ("machine", "n_learnt", "cause")
     readonly_fields = fields
-    list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Weights]:
         """Without the weights."""

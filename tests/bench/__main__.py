@@ -14,6 +14,7 @@ from pathlib import Path
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
 from tests.bench import (
+    admin,
     ai,
     exact_strength,
     first_seconds,
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "advice": ai.advice_and_live_moves,
 }
 LONG: dict[str, Callable[[], Iterator[Figure]]] = {
+    "admin": admin.lists,
     "live-load": live_load.live_load,
     "ladder": ladder.whole,
     "learnt-flips": learnt.learnt_flips,

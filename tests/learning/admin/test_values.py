@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from learning.admin import values as pages
+from games.admin import base as pages
 from learning.core.engines.romgon.entries import action_key
 from learning.kinds.values.kind import ValueKind
 from learning.models import Lesson, Machine, Value

@@ -1,0 +1,36 @@
+"""Tokens of accounts for the staff, who can end them."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from games import services_tokens
+from games.admin.base import Large, ReadOnly, log_each
+from games.models import ApiToken
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnly, Large):
+    """Tokens, of which nobody here sees more than the start; those that must not work any longer are revoked."""
+
+    list_display = ("prefix", "name", "user", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("prefix", "user__username")
+    exclude = ("sha256",)
+    indexed = ("q",)
+    actions = ("revoke",)
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        """Who may change tokens may end them."""
+        return request.user.has_perm("games.change_apitoken")
+
+    @admin.action(description="Revoke the selected tokens", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        """End each that still counts."""
+        tokens = list(queryset.filter(revoked_at__isnull=True).select_related("user"))
+        for token in tokens:
+            services_tokens.token_revoke(user=token.user, token_id=token.pk)
+        log_each(request, tokens, "Revoked.")
+        self.message_user(request, f"{len(tokens)} do not work any more.")

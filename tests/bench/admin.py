@@ -1,0 +1,135 @@
+"""The staff's lists with 100,000 machines, 10,000,000 boxes and 1,000,000 matches: what the database takes for each.
+
+The tables are filled by the database itself, without its triggers, and thrown away. ``BENCH_ADMIN_SHARE=0.1`` fills a
+tenth, for a machine that has other things to do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from tests.bench.figures import Figure
+from tests.bench.stored import site
+
+SHARE = float(os.environ.get("BENCH_ADMIN_SHARE", "1"))
+MACHINES, BOXES, MATCHES = int(100_000 * SHARE), int(10_000_000 * SHARE), int(1_000_000 * SHARE)
+LIMIT_MS = 300
+FILL = [
+    """INSERT INTO auth_user (username, password, email, first_name, last_name, is_active, is_staff, is_superuser,
+        date_joined) SELECT 'filler ' || n, '!', '', '', '', true, false, false, now()
+        FROM generate_series(1, %(machines)s / 50) AS n""",
+    """INSERT INTO learning_machine (slug, name, description, game, side, preset, rule_json, owner_id, is_pupil,
+        is_public, learns, n_values, n_lessons, n_games, n_wins, n_draws, n_losses, n_removed, created_at)
+        SELECT 'filler-' || n, 'Filler ' || n, '', game, side, preset, rule_json,
+            (SELECT min(id) FROM auth_user) + n %% (%(machines)s / 50), false, n %% 3 = 0, true, n %% 50, 10, 10, 5, 3,
+            2, 0, now()
+        FROM generate_series(1, %(machines)s) AS n,
+            (SELECT * FROM learning_machine WHERE slug = 'menace-first') AS house""",
+    """INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
+        SELECT (SELECT max(id) FROM learning_machine) - n %% %(machines)s, position, ply, move_number, start, beads,
+            CASE WHEN n %% 1000 = 0 THEN visits ELSE array_fill(0::bigint, ARRAY[cardinality(beads)]) END
+        FROM generate_series(1, %(boxes)s) AS n
+        JOIN (SELECT row_number() OVER (ORDER BY id) AS number, learning_box.* FROM learning_box LIMIT 100) AS house
+            ON number = 1 + n / %(machines)s""",
+    """INSERT INTO games_room (code, game, opponent, machine, takes_over, first, second, fresh, host_token_sha256,
+        opened_from, version, created_at, changed_at)
+        SELECT lpad(to_hex(n), 6, 'z'), 'noughts-and-crosses', 'menace', '', '', '', '', false, '',
+            md5((n %% 500)::text), 1, now(), now() - n * interval '1 second'
+        FROM generate_series(1, %(matches)s / 5) AS n""",
+    """INSERT INTO games_match (room_id, number, status, position, n_plies, seed, winner, termination, created_at,
+        finished_at)
+        SELECT (SELECT max(id) FROM games_room) - n %% (%(matches)s / 5), 1 + n / (%(matches)s / 5), 'finished',
+            '.........', 5, n, 0, 'three_in_a_row', now(), now()
+        FROM generate_series(0, %(matches)s - 1) AS n""",
+    """INSERT INTO games_seat (match_id, side, player, takes_over, name, user_id, guest, token_sha256)
+        SELECT id, 0, 'human', '', 'Guest', CASE WHEN id %% 5 = 0 THEN (SELECT max(id) FROM auth_user) - id %% 100 END,
+            CASE WHEN id %% 5 <> 0 THEN md5((id %% 5000)::text)::uuid END, ''
+        FROM games_match
+        UNION ALL SELECT id, 1, 'menace', '', 'MENACE', NULL, NULL, '' FROM games_match""",
+    """INSERT INTO learning_lesson (machine_id, number, kind, match_id, n_wins, n_draws, n_losses, created_at)
+        SELECT (SELECT max(id) FROM learning_machine) - row_number() OVER () %% %(machines)s,
+            row_number() OVER () / %(machines)s + 1, 'match', id, 1, 0, 0, now() FROM games_match""",
+    """INSERT INTO learning_trainingrun (machine_id, status, knocked_at, n_games, seed, games_done, n_wins, n_draws,
+        n_losses, random_state, n_left_out, n_measured, cancel_requested, error, started_by_id, created_at,
+        finished_at)
+        SELECT (SELECT max(id) FROM learning_machine) - n %% %(machines)s, 'finished', now(), 10, 1, 10, 10, 0, 0, '',
+            0, 0, false, '', (SELECT max(id) FROM auth_user) - n %% 100, now() - n * interval '10 second', now()
+        FROM generate_series(1, %(machines)s) AS n""",
+]
+"""Each is given how many machines, boxes and matches there are to be."""
+LISTS = {
+    "games/match/": ["", "?status__exact=playing", "?game=hexapawn", "?termination=resignation", "?q=zzz001", "?p=200"],
+    "games/room/": ["", "?game=hexapawn", "?opponent=random", "?fresh__exact=1", "?q=zzz001"],
+    "games/apitoken/": ["", "?q=filler"],
+    "games/addressblock/": ["", "?q=10."],
+    "auth/user/": ["", "?q=filler+12", "?is_staff__exact=1"],
+    "learning/machine/": [
+        *("", "?game=hexapawn", "?side__exact=0", "?preset=menace", "?learns__exact=0", "?is_public__exact=1"),
+        *("?q=ller+99", "?q=filler-77", "?o=1", "?o=-8", "?owner__id__exact={user}", "?p=90"),
+    ],
+    "learning/box/": [
+        *("", "?visited=yes", "?visited=no", "?move_number=9", "?q=.........", "?p=150"),
+        *("?machine__id__exact={machine}", "?machine__id__exact={machine}&visited=yes&move_number=2"),
+    ],
+    "learning/lesson/": ["", "?kind__exact=choice", "?machine__id__exact={machine}", "?p=150"],
+    "learning/trainingrun/": ["", "?status__exact=running", "?machine__id__exact={machine}"],
+    "learning/value/": ["", "?machine={machine}", "?machine={machine}&q=0-0"],
+    "learning/weights/": ["", "?machine__id__exact={machine}"],
+    "learning/snapshot/": ["", "?machine__id__exact={machine}"],
+    "learning/schedule/": ["", "?machine__id__exact={machine}", "?task__enabled__exact=0"],
+    "learning/tournament/": ["", "?status__exact=running", "?game=hexapawn"],
+    "learning/experimentrun/": ["", "?experiment=menace-1961", "?status__exact=running"],
+    "autocomplete/": [
+        "?app_label=learning&model_name=box&field_name=machine&term=ller+99",
+        "?app_label=learning&model_name=machine&field_name=owner&term=ller+12",
+    ],
+}
+"""Every list with what it can be narrowed by; ``{machine}`` and ``{user}`` stand for ids that there are."""
+
+
+def lists() -> Iterator[Figure]:
+    """Database time of each list, filter and search: the slowest of three, after one that warms the cache."""
+    site()
+    from django.contrib.auth import get_user_model
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    from learning.models import Machine
+
+    seconds = _fill()
+    yield Figure(f"{MACHINES:,} machines, {BOXES:,} boxes, {MATCHES:,} matches filled", f"{seconds:.0f} s", "-", None)
+    staff = get_user_model().objects.create_superuser("bench-admin")
+    browser = Client(headers={"host": "localhost"})
+    browser.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    ids = {"machine": Machine.objects.latest("pk").pk, "user": staff.pk - 1}
+    for page, queries in LISTS.items():
+        for query in queries:
+            address = f"/admin/{page}{query.format(**ids)}"
+            took = []
+            for _ in range(4):
+                with CaptureQueriesContext(connection) as asked:
+                    answer = browser.get(address)
+                assert answer.status_code == 200, (address, answer.status_code)
+                took.append(1000 * sum(float(one["time"]) for one in asked))
+            worst = max(took[1:])
+            name = f"admin: {page}{query}"
+            yield Figure(name, f"{worst:.0f} ms, {len(asked)} queries", f"< {LIMIT_MS} ms", worst < LIMIT_MS)
+
+
+def _fill() -> float:
+    """Fill the tables; the seconds it took."""
+    from django.db import connection, transaction
+
+    begin = time.perf_counter()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for statement in FILL:
+            sys.stderr.write(f"  {statement.split('(')[0].strip()}\n")
+            cursor.execute(statement, {"machines": MACHINES, "boxes": BOXES, "matches": MATCHES})
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    return time.perf_counter() - begin

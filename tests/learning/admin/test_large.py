@@ -1,0 +1,120 @@
+"""The staff's lists: the same few queries whatever is in the tables, nothing counted to its end."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin import AllValuesFieldListFilter, RelatedFieldListFilter
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from games.admin import base
+from games.admin.base import CappedPaginator, Large
+from games.models import Match, Room
+from learning.admin.base import MachineFilter
+from learning.models import Box, Lesson, Machine, TrainingRun
+from learning.services.runs import Stage, training_run_start
+from tests.factories import guest, machine, play_out, room, trained, user
+
+pytestmark = pytest.mark.django_db
+MOST_QUERIES = 9
+"""Session, account, up to four of the list, up to three for what a filter has chosen."""
+
+
+@pytest.fixture
+def staff(client: Any) -> Any:
+    client.force_login(user("staff", is_staff=True, is_superuser=True))
+    return client
+
+
+def ours() -> dict[str, Any]:
+    """The pages of our own tables, by address."""
+    return {
+        f"/admin/{model._meta.app_label}/{model._meta.model_name}/": options
+        for model, options in admin.site._registry.items()
+        if model._meta.app_label in ("games", "learning")
+    }
+
+
+def some_of_everything() -> None:
+    for _ in range(2):
+        learner = trained(machine(), games=20)
+        play_out(room("machine", machine=learner.slug).room.code, guest())
+        training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+
+
+def test_each_list_takes_the_same_few_queries_however_much_there_is(staff: Any) -> None:
+    some_of_everything()
+    n_few = {}
+    for address in ours():
+        staff.get(address)
+        with CaptureQueriesContext(connection) as asked:
+            assert staff.get(address).status_code == 200
+        n_few[address] = len(asked)
+    some_of_everything()
+    for address, n in n_few.items():
+        with CaptureQueriesContext(connection) as asked:
+            staff.get(address)
+        # The ledger links each lesson to its cause by what one query has read.
+        assert len(asked) == n <= MOST_QUERIES, address
+
+
+def test_no_list_counts_to_the_end_or_reads_a_table_for_its_filters() -> None:
+    for address, options in ours().items():
+        assert options.paginator is CappedPaginator, address
+        assert not options.show_full_result_count, address
+        for one in options.list_filter:
+            kind = one[1] if isinstance(one, tuple) else one
+            if isinstance(kind, str):
+                field = options.model._meta.get_field(kind.split("__")[0])
+                assert field.choices or field.get_internal_type() == "BooleanField" or "__" in kind, (address, kind)
+            else:
+                assert not issubclass(kind, AllValuesFieldListFilter | RelatedFieldListFilter), (address, kind)
+
+
+def test_a_filter_without_an_index_looks_through_the_newest_rows_alone(
+    staff: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = machine()
+    total = Box.objects.count()
+    monkeypatch.setattr(base, "LOOKED_THROUGH", 10)
+    assert staff.get("/admin/learning/box/").context["cl"].result_count == total
+    assert staff.get("/admin/learning/box/?visited=no").context["cl"].result_count == 10
+    of_one = f"/admin/learning/box/?{MachineFilter.parameter_name}={learner.pk}&visited=no"
+    assert staff.get(of_one).context["cl"].result_count == total
+
+
+def test_a_machine_is_looked_for_by_typing(staff: Any) -> None:
+    learner, other = machine(name="Fritz"), machine(name="Other")
+    page = staff.get(f"/admin/learning/box/?machine__id__exact={learner.pk}&visited=no").content.decode()
+    assert "Fritz" in page
+    assert "Other" not in page
+    assert '<input type="hidden" name="visited" value="no">' in page
+    found = staff.get("/admin/autocomplete/?app_label=learning&model_name=box&field_name=machine&term=frit").json()
+    assert [one["text"] for one in found["results"]] == ["Fritz"]
+    for nobody in ("x", "-1", "9" * 30, "0", "1.5"):
+        assert staff.get(f"/admin/learning/box/?machine__id__exact={nobody}").context["cl"].result_count == 0, nobody
+    assert other.boxes.exists()
+
+
+def test_lists_are_searched_and_narrowed_as_they_say(staff: Any) -> None:
+    some_of_everything()
+    code = Room.objects.latest("pk").code
+    for address, n in {
+        f"/admin/games/match/?q={code}": 1,
+        "/admin/games/match/?game=noughts-and-crosses": Match.objects.count(),
+        "/admin/games/match/?termination=nothing": 0,
+        "/admin/games/room/?opponent=machine&game=hexapawn": 0,
+        f"/admin/learning/lesson/?machine__id__exact={Machine.objects.earliest('pk').pk}": Lesson.objects.filter(
+            machine=Machine.objects.earliest("pk")
+        ).count(),
+        "/admin/learning/trainingrun/?status__exact=queued": TrainingRun.objects.filter(status="queued").count(),
+        "/admin/learning/machine/?preset=nothing": 0,
+    }.items():
+        assert staff.get(address).context["cl"].result_count == n, address
+
+
+def test_large_tables_are_large() -> None:
+    """A table that grows with every match or training has a list that knows it."""
+    for model in (Room, Match, Box, Lesson, TrainingRun):
+        assert isinstance(admin.site._registry[model], Large), model
