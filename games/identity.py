@@ -36,12 +36,17 @@ class VisitorMiddleware(AuthenticationMiddleware):
         request.user = SimpleLazyObject(lambda: account_or_visitor(request))  # type: ignore[assignment]
 
 
+def address_text(request: Any) -> str:
+    """The address that a request comes from, behind the proxies that we know of; what our throttles count by."""
+    return BaseThrottle().get_ident(request) or ""
+
+
 def address_of(request: Any) -> str:
     """Where a request comes from: a keyed hash of the address that our throttles count, of IPv6 its network.
 
     Enough to count by, and nobody reads the address in it. Whoever has one of IPv6 has all 2**64 of its network.
     """
-    ident = BaseThrottle().get_ident(request) or ""
+    ident = address_text(request)
     try:
         address = ip_address(ident)
     except ValueError:  # nothing that a server of ours would pass on

@@ -295,3 +295,29 @@ class ApiToken(models.Model):
     def is_expired(self) -> bool:
         """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class AddressBlock(models.Model):
+    """Nothing is answered to an address for a while: one that is known, its network, or the hash that rooms keep.
+
+    What stands here is put in force by ``games.blocks``.
+    """
+
+    network = models.CharField(
+        "address",
+        max_length=43,
+        help_text="An address or a network, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64, "
+        "or the 32 characters by which rooms remember where they were opened.",
+    )
+    reason = models.CharField(max_length=200, help_text="For whoever looks at this later. Visitors are not told.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
+    expires_at = models.DateTimeField("until")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="address_block_once", fields=["network"])]
+
+    def __str__(self) -> str:
+        return self.network

@@ -20,6 +20,7 @@ from learning.api.open_view import busy  # noqa: E402
 from learning.selectors.advice import warm_up  # noqa: E402
 from menace_site.boundary import (  # noqa: E402
     Application,
+    BlockedAddresses,
     BodyLimit,
     SocketBoundary,
     SocketLimit,
@@ -48,4 +49,5 @@ if settings.AI_SHORT_ROAD:
         n_threads=settings.AI_THREADS,
     )
 
-application = Outgoing({"http": http, "websocket": SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))})
+sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
+application = Outgoing({"http": BlockedAddresses(http), "websocket": BlockedAddresses(sockets)})

@@ -1,4 +1,4 @@
-"""What stands before Django and the consumers: the limit on bodies, origin and number of sockets, unknown sockets."""
+"""What stands before Django and the consumers: blocked addresses, the limit on bodies, sockets by origin and number."""
 
 import json
 import math
@@ -11,8 +11,9 @@ from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.http import parse_cookie
 
+from games.blocks import BLOCKS
 from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
-from games.identity import request_of_scope
+from games.identity import address_of, address_text, request_of_scope
 from games.throttles import AddressThrottle
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
@@ -71,6 +72,55 @@ async def answer(
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
     await send({"type": f"{kind}.response.body", "body": body})
+
+
+CLOSE_BLOCKED = 4403
+BLOCKED = "Nothing is answered to your address for now. Whoever runs this site has blocked it."
+
+
+class BlockedAddresses:
+    """Refuses a blocked address everything with 403, and closes the sockets that it has when they next say anything.
+
+    While nothing is blocked, which is almost always, a request costs one look at a flag more, and so does a frame.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not BLOCKS.is_empty and is_blocked(scope):
+            await self._refuse(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self.application(scope, self._until_blocked(scope, receive, send), send)
+        else:
+            await self.application(scope, receive, send)
+
+    @staticmethod
+    async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await answer(send, 403, {"detail": BLOCKED, "code": "blocked"})
+            return
+        await receive()
+        await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
+
+    @staticmethod
+    def _until_blocked(scope: Scope, receive: Receive, send: Send) -> Receive:
+        async def receive_unless_blocked() -> Event:
+            event = await receive()
+            if BLOCKS.is_empty or event["type"] != "websocket.receive" or not is_blocked(scope):
+                return event
+            await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
+            return {"type": "websocket.disconnect", "code": CLOSE_BLOCKED}
+
+        return receive_unless_blocked
+
+
+def is_blocked(scope: Scope) -> bool:
+    """Whether the address that a request or a handshake comes from is blocked, by itself or by its hash."""
+    request = request_of_scope(scope)
+    if BLOCKS.holds(address_text(request)):
+        return True
+    return bool(BLOCKS.hashes) and address_of(request) in BLOCKS.hashes
 
 
 class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no types

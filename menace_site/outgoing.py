@@ -1,7 +1,16 @@
-"""What the process tells sockets is sent by the loop that serves it, from its first request to its last moment."""
+"""What the process tells sockets is sent by the loop that serves it, from its first request to its last moment.
+
+While the process lives it also keeps what it knows of blocked addresses fresh.
+"""
+
+import asyncio
+import contextlib
 
 from channels.routing import ProtocolTypeRouter
 
+from games.blocks import BLOCKS, READ_AGAIN_S
+from games.consumers import in_thread
+from games.exceptions import UnavailableError
 from games.outbox import outbox_close, outbox_open
 from menace_site.boundary import Receive, Scope, Send
 
@@ -18,7 +27,17 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
+        reading = asyncio.create_task(blocks_keep())
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        reading.cancel()
         await outbox_close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def blocks_keep() -> None:
+    """Read the blocked addresses again and again. Without the database those that were read last stay."""
+    while True:
+        with contextlib.suppress(UnavailableError):
+            await in_thread(BLOCKS.read)
+        await asyncio.sleep(READ_AGAIN_S)

@@ -1,0 +1,171 @@
+"""Addresses to which nothing is answered: by themselves, their network, or the hash that rooms keep."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.testing import WebsocketCommunicator
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.utils import timezone
+
+from games.blocks import BLOCKS, Blocks
+from games.identity import address_of, request_of_scope
+from games.models import AddressBlock
+from menace_site.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
+from tests.factories import user
+
+STRANGER = "203.0.113.7"
+ADD = "/admin/games/addressblock/add/"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays() -> Iterator[None]:
+    yield
+    BLOCKS.put([])
+
+
+def scope_of(address: str, kind: str = "http") -> Scope:
+    return {"type": kind, "path": "/", "headers": [], "client": [address, 5], "method": "GET"}
+
+
+@pytest.mark.parametrize(
+    ("blocked", "inside", "outside"),
+    [
+        ("203.0.113.7", "203.0.113.7", "203.0.113.8"),
+        ("203.0.113.0/24", "203.0.113.255", "203.0.114.0"),
+        ("2001:db8:1:2::/64", "2001:db8:1:2:ffff::1", "2001:db8:1:3::1"),
+        ("203.0.113.7", "::ffff:203.0.113.7", "::203.0.113.7"),
+        ("::ffff:203.0.113.0/120", "203.0.113.9", "203.0.112.9"),
+    ],
+)
+def test_a_network_holds_what_lies_in_it(blocked: str, inside: str, outside: str) -> None:
+    blocks = Blocks()
+    blocks.put([blocked, "198.51.100.0/30"])
+    assert blocks.holds(inside)
+    assert not blocks.holds(outside)
+    assert not blocks.holds("")
+    assert not blocks.holds("unix:")
+
+
+def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
+    BLOCKS.put([address_of(request_of_scope(scope_of("2001:db8::1")))])
+    assert is_blocked(scope_of("2001:db8::2")), "of IPv6 it is the network's"
+    assert not is_blocked(scope_of("2001:db9::2"))
+
+
+@pytest.mark.asyncio
+async def test_pages_are_refused_and_open_sockets_closed_when_they_next_speak() -> None:
+    heard: list[Event] = []
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"welcome"})
+            return
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (event := await receive())["type"] == "websocket.receive":
+            heard.append(event)
+            await send({"type": "websocket.send", "text": "yes"})
+
+    guarded = BlockedAddresses(inner)
+
+    async def status(address: str) -> int:
+        asked = ApplicationCommunicator(guarded, scope_of(address))
+        return int((await asked.receive_output())["status"])
+
+    socket = WebsocketCommunicator(guarded, "/")
+    socket.scope |= {"client": [STRANGER, 5]}
+    assert (await socket.connect())[0]
+    await socket.send_to(text_data="a")
+    assert await socket.receive_from() == "yes"
+    assert await status(STRANGER) == 200
+    BLOCKS.put([f"{STRANGER}/32"])
+    assert await status(STRANGER) == 403
+    assert await status("203.0.113.8") == 200
+    await socket.send_to(text_data="b")
+    assert await socket.receive_output() == {"type": "websocket.close", "code": CLOSE_BLOCKED}
+    assert [event["text"] for event in heard] == ["a"]
+    again = WebsocketCommunicator(guarded, "/")
+    again.scope |= {"client": [STRANGER, 5]}
+    assert await again.connect() == (False, CLOSE_BLOCKED)
+
+
+@pytest.mark.django_db
+def test_only_those_count_whose_time_is_not_over() -> None:
+    now = timezone.now()
+    for network, lasts in ((STRANGER, 1), ("198.51.100.7", -1)):
+        AddressBlock.objects.create(network=network, reason="spam", expires_at=now + timedelta(hours=lasts))
+    BLOCKS.read()
+    assert BLOCKS.holds(STRANGER)
+    assert not BLOCKS.holds("198.51.100.7")
+
+
+@pytest.fixture
+def staff(client: Any) -> Any:
+    client.force_login(user("staff", is_staff=True, is_superuser=True))
+    return client
+
+
+def block(client: Any, network: str, **more: Any) -> Any:
+    return client.post(ADD, {"network": network, "reason": "spam", "lasts": "24", **more})
+
+
+@pytest.mark.django_db
+def test_the_staff_blocks_and_lets_in_again_and_both_are_logged(
+    staff: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        assert block(staff, " 203.0.113.9/24 ").status_code == 302
+    kept = AddressBlock.objects.get()
+    assert (kept.network, kept.created_by.username) == ("203.0.113.0/24", "staff")
+    assert timedelta(hours=23) < kept.expires_at - timezone.now() <= timedelta(hours=24)
+    assert BLOCKS.holds(STRANGER)
+    assert staff.get("/admin/games/addressblock/").status_code == 200
+    assert b"spam" in staff.get(f"/admin/games/addressblock/{kept.pk}/change/").content
+    with django_capture_on_commit_callbacks(execute=True):
+        staff.post(f"/admin/games/addressblock/{kept.pk}/delete/", {"post": "yes"})
+    assert not BLOCKS.holds(STRANGER)
+    assert LogEntry.objects.filter(object_repr="203.0.113.0/24").count() == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ("nobody", "no address"),
+        ("203.0.113.7/33", "no address"),
+        ("0.0.0.0/1", "Too wide"),
+        ("2000::/8", "Too wide"),
+        ("127.0.0.0/16", "own machine"),
+        ("g" * 32, "no address"),
+        ("", "required"),
+    ],
+)
+def test_what_cannot_be_blocked_is_said_at_the_field(staff: Any, network: str, words: str) -> None:
+    assert words in block(staff, network).content.decode()
+    assert not AddressBlock.objects.exists()
+
+
+@pytest.mark.django_db
+def test_whoever_would_lock_themselves_out_is_asked_first(staff: Any) -> None:
+    staff.defaults["REMOTE_ADDR"] = STRANGER
+    hashed = address_of(request_of_scope(scope_of(STRANGER)))
+    for own in (STRANGER, "203.0.113.0/24", hashed):
+        assert "behind this address yourself" in block(staff, own).content.decode()
+        assert not AddressBlock.objects.exists()
+        assert block(staff, own, is_own="on").status_code == 302
+        AddressBlock.objects.all().delete()
+    assert block(staff, "203.0.114.0/24").status_code == 302
+
+
+@pytest.mark.django_db
+def test_staff_without_the_permission_blocks_nobody(client: Any) -> None:
+    reader = user("reader", is_staff=True)
+    reader.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(reader)
+    assert block(client, STRANGER).status_code == 403
+    assert not AddressBlock.objects.exists()
