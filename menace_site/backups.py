@@ -1,0 +1,322 @@
+"""All data of a site as one file, and a site made of such a file (``docs/backup.md``).
+
+The work is done by ``pg_dump`` and ``pg_restore``; here stands what they do not ask: which of them fits the server,
+whether a file is whole, whether this code knows what is in it, and whether there is anything it would overwrite.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import redis
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from psycopg.conninfo import make_conninfo
+
+from games.outages import summary
+from menace_site import servers
+
+NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
+NAMES = "beadbox-*Z.dump"
+PORTABLE = ("--no-owner", "--no-privileges")
+"""Who owns the tables is for the place to say that they are brought to."""
+Migration = tuple[str, str]
+"""The label of an application and the name of a migration."""
+
+
+class BackupError(Exception):
+    """A back-up that was not made or not brought back; the message is a sentence that says why."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A database as PostgreSQL's programs are told of it: where it is, its password, and its server's version."""
+
+    address: str
+    password: str
+    major: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file says of itself: the version of the server that it was made from, and how far it had been migrated."""
+
+    major: int
+    migrations: frozenset[Migration]
+
+
+# Which program
+
+
+def place() -> Place:
+    """Where this site keeps its data. Raises ``BackupError`` when nobody answers there."""
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        raise BackupError(f"The database does not let us in: {summary(error)}.") from error
+    info = connection.connection.info
+    return Place(make_conninfo(**info.get_parameters()), info.password, info.server_version // 10_000)
+
+
+def program(name: str, major: int | None = None) -> Path:
+    """``pg_dump`` or ``pg_restore`` of that version, or of the next that there is: an older one refuses the server.
+
+    Without a version the newest, which reads what any other has written.
+    """
+    folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.get_exec_path())]
+    with contextlib.suppress(servers.ServerError):
+        folders.append(servers.postgres_bin())
+    found = {_version(folder / name): folder / name for folder in folders if (folder / name).is_file()}
+    fitting = [version for version in found if version >= (major or 1)]
+    if not fitting:
+        which = f"{name} of version {major} or newer: install postgresql-client-{major}" if major else f"{name} here"
+        raise BackupError(f"There is no {which}.")
+    return found[min(fitting) if major else max(fitting)]
+
+
+def _version(file: Path) -> int:
+    """The major version of a program of PostgreSQL; 0 of what is none, or none that runs here."""
+    with contextlib.suppress(OSError):
+        told = subprocess.run([file, "--version"], capture_output=True, text=True, check=False).stdout
+        if match := re.search(r"\(PostgreSQL\) (\d+)", told):
+            return int(match[1])
+    return 0
+
+
+def _run(*command: str | Path, password: str = "") -> str:
+    """What a program prints. The password stands in its environment, where no other user of the machine reads it."""
+    env = {**os.environ, **({"PGPASSWORD": password} if password else {})}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if done.returncode:
+        raise BackupError(f"{Path(command[0]).name} failed: {done.stderr.strip() or f'status {done.returncode}'}")
+    return done.stdout
+
+
+# There
+
+
+def backup_make(folder: Path) -> Path:
+    """Write all data, as they are at this moment, into a new file of the folder; the file.
+
+    Live matches and trainings go on meanwhile. The file has its name only once it is whole, and is read by its owner
+    alone; beside it stands its checksum, as ``sha256sum --check`` reads it.
+
+    Raises:
+        BackupError: no such place, no room, no program for it, or another one is being made there.
+    """
+    source = place()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _alone(folder):
+            return _written(source, folder)
+    except OSError as error:
+        raise BackupError(f"No back-up was made in {folder}: {error.strerror}.") from error
+
+
+def _written(source: Place, folder: Path) -> Path:
+    file = folder / datetime.now(UTC).strftime(NAME)
+    part, digest_part = (folder / f".{file.name}{end}" for end in (".part", ".sha256.part"))
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        dump = program("pg_dump", source.major)
+        _run(dump, *PORTABLE, "--format=custom", "--file", part, "--dbname", source.address, password=source.password)
+        contents(part)
+        with open(os.open(digest_part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as digest:
+            digest.write(f"{_digest(part)}  {file.name}\n")
+            digest.flush()
+            os.fsync(digest.fileno())
+        digest_part.rename(digest_of(file))
+        part.rename(file)
+        _keep_names(folder)
+    finally:
+        for left in (part, digest_part):
+            left.unlink(missing_ok=True)
+    return file
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else makes one there, not for as long as this process lives; what was left by one that died goes."""
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupError(f"Another back-up is being made in {folder}: wait for it.") from None
+        for left in folder.glob(".beadbox-*.part"):
+            left.unlink(missing_ok=True)
+        yield
+
+
+def _keep_names(folder: Path) -> None:
+    """Have the disk know the names in the folder, as it knows what is in the files."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def digest_of(file: Path) -> Path:
+    """Where the checksum of a back-up stands."""
+    return file.with_name(f"{file.name}.sha256")
+
+
+def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1)) -> Path | None:
+    """Make one if the newest of the folder is a day old; the file. Only then the oldest go, so that ``most`` stay.
+
+    Raises:
+        BackupError: none was made, and none has gone.
+    """
+    made = sorted(folder.glob(NAMES))
+    if made and datetime.now(UTC) - datetime.strptime(made[-1].name, NAME).replace(tzinfo=UTC) < every:
+        return None
+    file = backup_make(folder)
+    for old in sorted(folder.glob(NAMES))[:-most]:
+        old.unlink(missing_ok=True)
+        digest_of(old).unlink(missing_ok=True)
+    return file
+
+
+# Back
+
+
+def contents(file: Path) -> Contents:
+    """What a back-up says of itself.
+
+    Raises:
+        BackupError: it is none, is of something else, or is not what was written.
+    """
+    try:
+        if digest_of(file).exists() and digest_of(file).read_text().split()[:1] != [_digest(file)]:
+            raise BackupError(f"{file} is not what was written: its checksum differs. Take another copy.")
+        reader = program("pg_restore")
+        listed = _run(reader, "--list", file)
+        told = _run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
+    except OSError as error:
+        raise BackupError(f"{file} cannot be read: {error.strerror}.") from error
+    version = re.search(r"Dumped from database version: (\d+)", listed)
+    rows = re.search(r"^COPY \S*django_migrations \(id, app, name, .*?\n(.*?)^\\\.$", told, re.DOTALL | re.MULTILINE)
+    if version is None or rows is None:
+        raise BackupError(f"{file} holds no data of a Beadbox.")
+    migrations = (tuple(row.split("\t")[1:3]) for row in rows[1].splitlines())
+    return Contents(int(version[1]), frozenset((app, name) for app, name in migrations))
+
+
+def migrations_unknown(applied: frozenset[Migration]) -> list[str]:
+    """Those that this release does not bring, as "app.name": whoever has them was last served by a newer one."""
+    brought = MigrationLoader(None).disk_migrations
+    known = set(brought) | {old for migration in brought.values() for old in migration.replaces}
+    return sorted(".".join(one) for one in applied - known)
+
+
+def backup_restore(file: Path) -> None:
+    """Fill an empty database with what a back-up holds: all of it or nothing.
+
+    Raises:
+        BackupError: the file is not whole or of a newer release, the server too old, or the database not empty.
+    """
+    told, target = contents(file), place()
+    if unknown := migrations_unknown(told.migrations):
+        raise BackupError(f"{file} is of a newer release, which brings {', '.join(unknown)}: restore it with that one.")
+    if told.major > target.major:
+        raise BackupError(
+            f"{file} was made from PostgreSQL {told.major}, and this is {target.major}: take a newer one."
+        )
+    if tables := _tables():
+        raise BackupError(
+            f"The database is not empty ({tables} tables). Back it up, and name an empty one; under make run, stop the "
+            "site and move var/postgres away."
+        )
+    connection.close()
+    restore = program("pg_restore", target.major)
+    whole = ("--single-transaction", "--exit-on-error")
+    _run(restore, *PORTABLE, *whole, "--dbname", target.address, file, password=target.password)
+
+
+def _tables() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace NOT IN"
+            r" (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\_%' OR nspname = 'information_schema')"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def accounts_log_out() -> int:
+    """End the sessions of accounts, and those that nobody can read any more; how many.
+
+    Who had logged out, or been made to, since the copy was made would be logged in again. Visitors stay: their session
+    is all by which their own machines and seats know them.
+    """
+    ended = [one.pk for one in Session.objects.iterator() if SESSION_KEY in (held := one.get_decoded()) or not held]
+    return Session.objects.filter(pk__in=ended).delete()[0]
+
+
+def cache_forget() -> None:
+    """Empty what Redis keeps of this site: what was found about other data, and knocks for jobs that look again."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        for keys in _many(client.scan_iter(f"{settings.REDIS_PREFIX}:*", count=1000), 1000):
+            client.unlink(*keys)
+
+
+def _many(keys: Iterator[bytes], most: int) -> Iterator[list[bytes]]:
+    some: list[bytes] = []
+    for key in keys:
+        some.append(key)
+        if len(some) == most:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+@contextlib.contextmanager
+def servers_at_hand() -> Iterator[None]:
+    """See to it that the private servers of a local site serve, whether it runs or not.
+
+    Raises:
+        ServerError: they cannot, or the site is just starting.
+    """
+    silent = {
+        "database": not os.environ.get("DATABASE_URL") and not _database_answers(),
+        "redis": not os.environ.get("REDIS_URL") and not servers.redis_answers(settings.REDIS_URL),
+    }
+    if not settings.LOCAL or not any(silent.values()):
+        yield
+        return
+    var: Path = settings.VAR_DIR
+    var.mkdir(parents=True, exist_ok=True)
+    with (var / "supervisor.lock").open("w") as own:
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise servers.ServerError(f"Beadbox is just starting or stopping in {var}: try again.") from None
+        with servers.throwaway_servers(var, **silent, is_durable=True):
+            yield
+
+
+def _database_answers() -> bool:
+    try:
+        connection.ensure_connection()
+    except DatabaseError:
+        return False
+    connection.close()
+    return True

@@ -1,0 +1,31 @@
+"""``manage.py backup FOLDER``: all data of the site as one file."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from menace_site.backups import BackupError, backup_make, servers_at_hand
+from menace_site.servers import ServerError
+
+
+class Command(BaseCommand):
+    """Make a back-up."""
+
+    help = "Writes all data of the site into a new file, while it goes on. docs/backup.md says how to get them back."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The folder."""
+        parser.add_argument("folder", type=Path, help="where the file goes; made if there is none")
+
+    def handle(self, folder: Path, **options: Any) -> None:
+        """Make it, and say where it is, how large, and how long it took."""
+        begin = time.monotonic()
+        try:
+            with servers_at_hand():
+                file = backup_make(folder)
+        except (BackupError, ServerError) as error:
+            raise CommandError(str(error)) from error
+        took = time.monotonic() - begin
+        self.stdout.write(f"{file}: {file.stat().st_size / 1e6:,.1f} MB in {took:,.1f} s")

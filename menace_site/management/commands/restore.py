@@ -1,0 +1,45 @@
+"""``manage.py restore FILE``: a site made of a back-up."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from games.models import ApiToken
+from menace_site.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
+from menace_site.servers import ServerError, check_given_redis
+
+
+class Command(BaseCommand):
+    """Bring a back-up back."""
+
+    help = "Fills an empty database with a back-up, migrates it, logs accounts out, and audits every bead."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The file, and whether programs need new tokens."""
+        parser.add_argument("file", type=Path, help="as manage.py backup wrote it")
+        parser.add_argument("--revoke-tokens", action="store_true", help="let no token of a program work any more")
+
+    def handle(self, file: Path, *, revoke_tokens: bool, **options: Any) -> None:
+        """Bring it back, and say what is to be known of it."""
+        try:
+            with servers_at_hand():
+                check_given_redis(settings.REDIS_URL)
+                backup_restore(file)
+                call_command("migrate", interactive=False, verbosity=0)
+                cache_forget()
+                self.stdout.write(f"{accounts_log_out():,} sessions of accounts have ended; visitors stay known.")
+                self._tokens(revoke=revoke_tokens)
+                call_command("audit", stdout=self.stdout)
+        except (BackupError, ServerError) as error:
+            raise CommandError(str(error)) from error
+
+    def _tokens(self, *, revoke: bool) -> None:
+        tokens = ApiToken.objects.filter(revoked_at=None)
+        if revoke:
+            self.stdout.write(f"{tokens.update(revoked_at=timezone.now()):,} tokens of programs have been revoked.")
+        else:
+            self.stdout.write(f"{tokens.count():,} tokens of programs work, also those revoked since that copy.")

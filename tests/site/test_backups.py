@@ -1,0 +1,252 @@
+"""All data as one file, made while they are used, and a site made of it; and what is refused, with nothing changed."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from games import services, services_tokens
+from games.models import Match
+from games.rules.base import Side
+from learning.models import Lesson, Machine
+from menace_site import backups
+from menace_site.backups import BackupError, backup_daily, backup_make, backup_restore, digest_of
+from tests.conftest import CannotTry
+from tests.factories import NC, guest, house, trained, user
+from tests.threads import at_once
+from tests.waiting import HANG_S, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+GO_ON = """
+import json, sys
+from uuid import UUID
+import django
+django.setup()
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from games import services
+from games.models import ApiToken, Match
+from games.services import Person
+from learning.models import Lesson, Machine
+from menace_site.backups import servers_at_hand
+file, code, move, *options = sys.argv[1:]
+with servers_at_hand():
+    call_command("restore", file, *options, stdout=sys.stderr)
+    found = {"lessons": Lesson.objects.count(), "matches": Match.objects.count()}
+    found["games"] = sum(Machine.objects.values_list("n_games", flat=True))
+    found["sessions"] = list(Session.objects.values_list("pk", flat=True))
+    found["tokens"] = ApiToken.objects.filter(revoked_at=None).count()
+    found["plies"] = services.match_play_move(code=code, move=move, person=Person(guest=UUID(int=1)))["number"]
+    call_command("audit", stdout=sys.stderr)
+print(json.dumps(found))
+"""
+
+
+def restored(file: Path, var: Path, *arguments: str) -> tuple[dict[str, object], str]:
+    """What a new site on one's own machine holds that was made of the file and played on; and what was said of it."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("BEADBOX_")}
+    env |= {"DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(var)}
+    env |= {"SECRET_KEY": settings.SECRET_KEY, "REDIS_PREFIX": "restored"}
+    done = subprocess.run(
+        [sys.executable, "-c", GO_ON, str(file), *arguments],
+        env=env, capture_output=True, text=True, check=False, timeout=HANG_S,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@contextlib.contextmanager
+def used(learner: Machine) -> Iterator[Callable[[], int]]:
+    """A site that is trained and played on meanwhile; asked, how much has happened."""
+    over, happened = threading.Event(), [0, 0]
+
+    def train() -> None:
+        while not over.is_set():
+            trained(Machine.objects.get(pk=learner.pk), games=50, seed=happened[0])
+            happened[0] += 1
+
+    def play() -> None:
+        while not over.is_set():
+            seated = services.room_create(person=guest(2), game=NC, opponent="menace", side=Side.FIRST)
+            services.match_resign(code=seated.room.code, person=guest(2))
+            happened[1] += 1
+
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(at_once, train, play)
+        try:
+            yield lambda: min(happened)
+        finally:
+            over.set()
+        assert running.result() == []
+
+
+def test_a_site_goes_on_from_a_copy_that_was_made_while_it_was_used(tmp_path: Path) -> None:
+    learner = house()[Side.SECOND]
+    code = services.room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room.code
+    account = user()
+    services_tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
+    of_guest, of_account = SessionStore(), SessionStore()
+    of_guest["guest"], of_account[SESSION_KEY] = "1", str(account.pk)
+    of_guest.save(), of_account.save()
+    with used(learner) as happened:
+        assert wait_until(lambda: happened() > 0)
+        n_before = Lesson.objects.count()
+        file = backup_make(tmp_path / "copies")
+        n_happened = happened()
+        assert wait_until(lambda: happened() > n_happened)
+    n_after = Lesson.objects.count()
+
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    check = subprocess.run(["sha256sum", "--check", digest_of(file)], cwd=file.parent, capture_output=True, check=False)
+    assert check.returncode == 0, check.stderr
+    assert {one.name for one in file.parent.iterdir()} == {file.name, digest_of(file).name, ".lock"}
+
+    found, said = restored(file, tmp_path / "var", code, "4")
+    assert n_before <= found["lessons"] < n_after  # type: ignore[operator]
+    assert found["plies"] == 1
+    assert found["matches"] <= Match.objects.count()  # type: ignore[operator]
+    assert found["sessions"] == [of_guest.session_key], "visitors stay known, accounts log in again"
+    assert found["tokens"] == 1
+    assert said.count("boxes add up") == 2, said
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    house()
+    return backup_make(tmp_path)
+
+
+@pytest.fixture
+def empty() -> Iterator[None]:
+    """A database with nothing in it, in place of the test's own."""
+    own = connection.settings_dict["NAME"]
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE beadbox_empty")
+    connection.close()
+    connection.settings_dict["NAME"] = "beadbox_empty"
+    yield
+    connection.close()
+    connection.settings_dict["NAME"] = own
+    with connection.cursor() as cursor:
+        cursor.execute("DROP DATABASE beadbox_empty WITH (FORCE)")
+
+
+def damage(file: Path) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(file.stat().st_size // 2)
+        opened.write(b"beads")
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (damage, "is not what was written"),
+        (lambda file: os.truncate(file, file.stat().st_size // 2), "is not what was written"),
+        (lambda file: (file.write_text("beads"), digest_of(file).unlink()), "pg_restore failed: .*not appear to be"),
+        (lambda file: (os.truncate(file, 100), digest_of(file).unlink()), "pg_restore failed"),
+        (Path.unlink, "cannot be read|could not open"),
+    ],
+)
+def test_a_file_that_is_not_whole_is_refused(
+    file: Path, empty: None, harm: Callable[[Path], object], sentence: str
+) -> None:
+    harm(file)
+    with pytest.raises(BackupError, match=sentence):
+        backup_restore(file)
+    assert backups._tables() == 0
+
+
+def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empty: None) -> None:
+    digest_of(file).unlink()
+    os.truncate(file, file.stat().st_size - 2000)
+    with pytest.raises(BackupError, match="pg_restore failed"):
+        backup_restore(file)
+    assert backups._tables() == 0
+
+
+def test_a_site_that_has_data_keeps_them(file: Path) -> None:
+    with pytest.raises(BackupError, match="not empty"):
+        backup_restore(file)
+    assert Machine.objects.count() == 2
+
+
+def test_data_of_a_newer_release_are_refused(tmp_path: Path) -> None:
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied("games", "9999_from_tomorrow")
+    try:
+        file = backup_make(tmp_path)
+        with pytest.raises(CommandError, match=r"newer release, which brings games\.9999_from_tomorrow"):
+            call_command("set_up")
+    finally:
+        recorder.record_unapplied("games", "9999_from_tomorrow")
+    with pytest.raises(BackupError, match=r"newer release, which brings games\.9999_from_tomorrow"):
+        backup_restore(file)
+
+
+def test_a_server_older_than_the_file_is_refused(file: Path, empty: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = replace(backups.contents(file), major=99)
+    monkeypatch.setattr(backups, "contents", lambda file: told)
+    with pytest.raises(BackupError, match="made from PostgreSQL 99"):
+        backup_restore(file)
+
+
+def test_a_database_that_lets_nobody_in_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection.close()
+    monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
+    with pytest.raises(BackupError, match="does not let us in"):
+        backup_make(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_keeps_what_it_has(tmp_path: Path, cannot_try: CannotTry) -> None:
+    house()
+    old = tmp_path / "beadbox-20200101T000000Z.dump"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", tmp_path], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        cannot_try("a back-up on a full disk")
+        return
+    try:
+        old.write_text("of yesterday")
+        with pytest.raises(BackupError, match="No space left"):
+            backup_daily(tmp_path, most=1)
+        assert {one.name for one in tmp_path.iterdir()} == {old.name, ".lock"}
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_one_a_day_is_made_and_seven_stay(tmp_path: Path) -> None:
+    for days in range(1, 10):
+        name = (datetime.now(UTC) - timedelta(days=days)).strftime(backups.NAME)
+        (tmp_path / name).touch()
+        digest_of(tmp_path / name).touch()
+    (tmp_path / "beadbox-before-the-move.dump").touch()
+    old = sorted(tmp_path.glob(backups.NAMES))
+    (tmp_path / ".beadbox-of-one-that-was-killed.dump.part").touch()
+    file = backup_daily(tmp_path, most=7)
+    assert file is not None
+    assert sorted(tmp_path.glob(backups.NAMES)) == [*old[-6:], file]
+    assert len(list(tmp_path.iterdir())) == 7 + 7 + 1 + 1
+    assert backup_daily(tmp_path, most=7) is None
+
+
+def test_two_are_not_made_at_once(tmp_path: Path) -> None:
+    with backups._alone(tmp_path), pytest.raises(BackupError, match="Another back-up"):
+        backup_make(tmp_path)
