@@ -167,7 +167,10 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 # What takes turns, and what is short and has a worker of its own: schedules, reapers, the sweep.
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
-CELERY_TASK_ROUTES = {"learning.tasks.jobs_work": {"queue": "bulk"}}
+CELERY_TASK_ROUTES = {
+    "learning.tasks.jobs_work": {"queue": "bulk"},
+    "menace_site.tasks.backup_daily": {"queue": "bulk"},
+}
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -194,6 +197,12 @@ CELERY_BEAT_SCHEDULE = {
         "task": "learning.beat.schedules_catch_up",
         "schedule": 5.0,
         "options": {"expires": 5},
+    },
+    # Looks whether it is time: a site that runs for an hour a day has its copy too.
+    "Make the daily back-up": {
+        "task": "menace_site.tasks.backup_daily",
+        "schedule": 300.0,
+        "options": {"expires": 300},
     },
     # Step by step, and one query when it has been held.
     "Hold the tournament of the house": {
@@ -308,6 +317,13 @@ VALUES_PER_GUEST = env.int("VALUES_PER_GUEST", default=200_000)
 VALUES_PER_ADDRESS = env.int("VALUES_PER_ADDRESS", default=2_000_000)
 # Threads of a web process in which players that take seconds over a move think.
 THINKERS = env.int("THINKERS", default=1)
+
+# Back-ups (docs/backup.md)
+
+# Where the daily one goes; none is made where nothing is named. On one's own machine it goes beside the data.
+BACKUP_DIR = env.str("BACKUP_DIR", default=str(VAR_DIR / "backups") if LOCAL else "")
+# How many of them stay.
+BACKUPS_KEPT = env.int("BACKUPS_KEPT", default=7)
 
 # Advice (/api/ai/)
 

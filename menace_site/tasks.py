@@ -1,0 +1,25 @@
+"""What a worker does for the site as a whole."""
+
+import logging
+from pathlib import Path
+
+from celery import shared_task
+from django.conf import settings
+
+from menace_site.backups import BackupError
+from menace_site.backups import backup_daily as make
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task
+def backup_daily() -> str | None:
+    """Make the back-up of the day if there is none yet; its file. One that fails is told, and the others stay."""
+    if not settings.BACKUP_DIR:
+        return None
+    try:
+        file = make(Path(settings.BACKUP_DIR), most=settings.BACKUPS_KEPT)
+    except BackupError as error:
+        logger.error("no back-up was made today: %s", error)
+        return None
+    return None if file is None else str(file)
