@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from games.exceptions import PlayError
+from games.metrics import REFUSALS
 
 
 def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
     """What may not be seen is not there; anything else is said on a page that one can go on from."""
+    REFUSALS.labels("page", error.code).inc()
     if error.status == 404:
         return not_found(request, error)
     if error.status == 403:
@@ -33,6 +35,7 @@ def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> Http
 
 def too_many(request: HttpRequest, wait_s: float, template: str = "429.html") -> HttpResponse:
     """The page for who has to wait, with how long that is."""
+    REFUSALS.labels("page", "throttled").inc()
     seconds = math.ceil(wait_s)
     number, unit = (seconds, "second") if seconds < 100 else (math.ceil(seconds / 60), "minute")
     words = f"{number} {unit}{'' if number == 1 else 's'}"
@@ -43,4 +46,5 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html") ->
 
 def refused_json(error: PlayError) -> JsonResponse:
     """The refusal for a script or a program."""
+    REFUSALS.labels("page", error.code).inc()
     return JsonResponse(error.told, status=error.status)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 from django.middleware.csrf import get_token
@@ -19,6 +20,7 @@ from games import exceptions, services
 from games.authentication import GUEST_KEY, ScopePermission, scope_require
 from games.crowd import CROWD
 from games.identity import address_of, guest_seated, person_of
+from games.metrics import MOVE_SECONDS
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
 from games.selectors import game_view, room_positions
@@ -202,7 +204,10 @@ class RoomMoveView(RoomCodeView):
         """Play a move; the state after it and the machine's answer."""
         data = parsed(MoveSerializer, request.data)
         person = _person(request, code, data)
-        return Response(services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply")))
+        begin = perf_counter()
+        view = services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply"))
+        MOVE_SECONDS.observe(perf_counter() - begin)
+        return Response(view)
 
 
 class RoomStepView(RoomCodeView):

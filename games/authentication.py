@@ -116,6 +116,12 @@ def user_of_scope(scope: dict[str, Any], needs: str = "read") -> Any:
 
 def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession | None]:
     """The account behind a socket now and its session, if it has one, read once. Raises as :func:`user_of_scope`."""
+    user, session = _visitor_read(scope, needs)
+    scope.get("observed", {})["account"] = user.pk
+    return user, session
+
+
+def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession | None]:
     text = _bearer_of_scope(scope)
     if text is not None:
         return token_read(text=text, scope=needs).user, None

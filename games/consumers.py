@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from games.crowd import CROWD
 from games.events import answering, room_group
 from games.exceptions import PlayError, SessionChangedError, TooManyGuessesError, UnavailableError
 from games.identity import person_of_scope, request_of_scope
+from games.metrics import MOVE_SECONDS, REFUSALS
 from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
 from games.outbox import BROKER
@@ -28,6 +30,8 @@ from games.selectors import State
 from games.serializers import FrameError, parse_move_data, parse_step_data
 from games.states import RoomState
 from games.throttles import Guesses
+
+logger = logging.getLogger(__name__)
 
 MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
@@ -105,6 +109,8 @@ class Bucket:
     def __init__(self, rate: float, burst: float) -> None:
         self.rate, self.burst = rate, burst
         self.level, self.filled_at = burst, time.monotonic()
+        self.n_refused = 0
+        """So many times in a row there was none."""
 
     def take(self) -> bool:
         """Whether there was a token to take."""
@@ -112,8 +118,10 @@ class Bucket:
         self.level = min(self.burst, self.level + (now - self.filled_at) * self.rate)
         self.filled_at = now
         if self.level < 1:
+            self.n_refused += 1
             return False
         self.level -= 1
+        self.n_refused = 0
         return True
 
 
@@ -140,6 +148,11 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     async def send_error(self, code: str, detail: str, **more: Any) -> None:
         """Send a typed error to this socket alone; it stays open."""
+        REFUSALS.labels("socket", code).inc()
+        if self.bucket.n_refused <= 1:  # whoever sends too fast is told each time, and has one line for all of them
+            logger.info(
+                "refused: %s", code, extra={"code": code, "account": self.scope.get("observed", {}).get("account")}
+            )
         await self.send_frame("error", {"code": code, "detail": detail, **more})
 
     async def send_refusal(self, error: PlayError) -> None:
@@ -243,7 +256,9 @@ class RoomConsumer(FrameConsumer):
         match kind:
             case "move":
                 move, ply = parse_move_data(data)
+                begin = time.perf_counter()
                 view = await in_thread(self._call, services.match_play_move, move=move, ply=ply)
+                MOVE_SECONDS.observe(time.perf_counter() - begin)
             case "step":
                 ply, plies = parse_step_data(data)
                 view = await in_thread(self._call, services.match_step, ply=ply, plies=plies)

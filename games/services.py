@@ -30,6 +30,7 @@ from django.utils import timezone
 from psycopg.errors import DivisionByZero
 
 from games import events, exceptions, thinking
+from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
 from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, count_lock
@@ -816,6 +817,7 @@ def _match_store(match: Match, locks: Sequence[str] = ()) -> None:
     """
     room = match.room
     room.changed_at = this_minute()
+    is_new = match._state.adding
     parts = _match_parts(match)
     if new := [ply for ply in plies_read(match) if ply.pk is None]:
         parts.append(Insert.of("games_ply", PLY, [[getattr(ply, name) for name in PLY] for ply in new]))
@@ -841,6 +843,16 @@ def _match_store(match: Match, locks: Sequence[str] = ()) -> None:
         if after is not None:
             transaction.on_commit(after)
     match.after = None
+    transaction.on_commit(partial(_counted, is_new, len(new), match.termination))
+
+
+def _counted(is_new: bool, n_plies: int, termination: str) -> None:
+    """Count what has been stored of a match: whether it is new, its new plies, how it has ended if it has."""
+    if is_new:
+        MATCHES_BEGUN.inc()
+    PLIES.inc(n_plies)
+    if termination:
+        MATCHES_ENDED.labels(termination).inc()
 
 
 @_again

@@ -11,6 +11,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
 from queue import Full, Queue
 
 from django.conf import settings
@@ -36,7 +38,7 @@ def think(question: Callable[[], None]) -> None:
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
     try:
-        _questions.put_nowait(question)
+        _questions.put_nowait(partial(copy_context().run, question))  # so that its log lines name whose move it answers
     except Full:
         logger.warning("%d questions are waiting for a thinker, so one more is put off", MOST_WAITING)
 

@@ -26,6 +26,8 @@ from menace_site.boundary import (  # noqa: E402
     SocketLimit,
     close_unknown,
 )
+from menace_site.metrics import Metrics  # noqa: E402
+from menace_site.observed import Observed, ObservedRequest  # noqa: E402
 from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
 from menace_site.outgoing import Outgoing  # noqa: E402
 
@@ -35,6 +37,7 @@ websocket_urlpatterns = [
     re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
 
+django_application.request_class = ObservedRequest
 http: Application = BodyLimit(django_application, max_bytes=settings.REQUEST_BODY_MAX_BYTES)
 if settings.AI_SHORT_ROAD:
     http = OpenEndpoints(
@@ -50,4 +53,9 @@ if settings.AI_SHORT_ROAD:
     )
 
 sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
-application = Outgoing({"http": BlockedAddresses(http), "websocket": BlockedAddresses(sockets)})
+application = Outgoing(
+    {
+        "http": Metrics(Observed(BlockedAddresses(http))),
+        "websocket": Observed(BlockedAddresses(sockets), socket_patterns=websocket_urlpatterns[:-1]),
+    }
+)

@@ -14,6 +14,7 @@ from django.http import parse_cookie
 from games.blocks import BLOCKS
 from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.identity import address_of, address_text, request_of_scope
+from games.metrics import REFUSALS
 from games.throttles import AddressThrottle
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
@@ -68,6 +69,7 @@ async def answer(
     send: Send, status: int, says: dict[str, str], *extra: tuple[bytes, bytes], kind: str = "http"
 ) -> None:
     """Send a whole answer of JSON; ``kind`` is ``websocket.http`` where a handshake is refused with it."""
+    REFUSALS.labels("boundary", says["code"]).inc()
     body = json.dumps(says).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})

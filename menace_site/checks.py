@@ -1,6 +1,7 @@
 """System checks for what must not be misconfigured. They are errors: ``migrate`` and ``check`` stop on them."""
 
 from collections.abc import Sequence
+from ipaddress import ip_network
 from typing import Any
 
 from django.apps import AppConfig
@@ -16,6 +17,14 @@ def _secret_key() -> str:
         return str(settings.SECRET_KEY)
     except ImproperlyConfigured:  # Django's answer to an empty key
         return ""
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
 
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -35,5 +44,9 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
         "beadbox.E003": (settings.DEBUG, "Unset DEBUG: it shows settings and source to visitors."),
         "beadbox.E004": (not settings.DATABASE_URL, "Set DATABASE_URL to a PostgreSQL."),
         "beadbox.E005": (not settings.REDIS_URL, "Set REDIS_URL to a Redis or Valkey."),
+        "beadbox.E006": (
+            not all(map(_is_network, settings.METRICS_ADDRESSES)),
+            "Set METRICS_ADDRESSES to addresses or networks, such as 10.0.0.0/8, separated by commas.",
+        ),
     }
     return [Error(text, id=check_id) for check_id, (is_unsafe, text) in unsafe.items() if is_unsafe]

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 from rest_framework.views import set_rollback
 
+from games.metrics import REFUSALS
 from games.outages import database_stumbled, unavailable
 from games.serializers import first_error
 
@@ -17,8 +18,15 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
 
     Validation errors name the field in their sentence and keep the whole mapping as ``fields``.
     """
+    response = _answer(exc, context)
+    if response is not None:
+        REFUSALS.labels("api", response.data["code"]).inc()
+    return response
+
+
+def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
     if database_stumbled(exc):
-        exc = unavailable(exc, context["request"].path)
+        exc = unavailable(exc, context["request"].resolver_match.route)
     code, status = getattr(exc, "code", None), getattr(exc, "status", None)
     if isinstance(code, str) and isinstance(status, int):
         set_rollback()

@@ -1,4 +1,8 @@
-"""Is the site able to work? Asked by load balancers, containers and the supervisor."""
+"""Is the site able to work? Asked by load balancers, containers and the supervisor.
+
+Alive is a process that answers: who restarts it for anything else, such as a database that is away, only makes it
+worse. Ready is one that can do what it is asked: who shares requests out sends none to one that is not.
+"""
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -17,6 +21,21 @@ def _database_answers() -> bool:
     except DatabaseError:
         return False
     return True
+
+
+@never_cache
+def live(request: HttpRequest) -> JsonResponse:
+    """200, asking nobody."""
+    return JsonResponse({"status": "alive"})
+
+
+@never_cache
+def ready(request: HttpRequest) -> JsonResponse:
+    """200 when a move could be played here: database and broker answer, and not too many wait; else 503."""
+    if CROWD.is_full:
+        says = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
+        return JsonResponse(says, status=503)
+    return health(request)
 
 
 @never_cache

@@ -14,10 +14,10 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from io import BytesIO
 from typing import Any
 
-from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -26,6 +26,7 @@ from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern
 
 from menace_site.boundary import Application, Receive, Scope, Send
+from menace_site.observed import ObservedRequest
 
 LONGEST_REST_S = 0.05
 
@@ -63,7 +64,7 @@ class Desk:
 
         self.n += 1
         try:
-            self.threads.submit(work)
+            self.threads.submit(copy_context().run, work)
             return await result
         finally:
             self.n -= 1
@@ -118,7 +119,7 @@ class OpenEndpoints:
             return
         desk = self.slow if self.is_slow(body) else self.between if self.may_be_slow(body) else self.quick
         try:
-            request = ASGIRequest(scope, BytesIO(body))
+            request = ObservedRequest(scope, BytesIO(body))
         except ValueError:  # a query that is no UTF-8, a content type with a charset that there is none of
             response: HttpResponse = JsonResponse({"error": "Bad request"}, status=400)
         else:

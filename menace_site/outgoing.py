@@ -13,6 +13,7 @@ from games.consumers import in_thread
 from games.exceptions import UnavailableError
 from games.outbox import outbox_close, outbox_open
 from menace_site.boundary import Receive, Scope, Send
+from menace_site.metrics import process_watched
 
 
 class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
@@ -27,10 +28,11 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        reading = asyncio.create_task(blocks_keep())
+        beside = [asyncio.create_task(blocks_keep()), asyncio.create_task(process_watched())]
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        reading.cancel()
+        for task in beside:
+            task.cancel()
         await outbox_close()
         await send({"type": "lifespan.shutdown.complete"})
 

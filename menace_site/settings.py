@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from menace_site import pooled, servers
+from menace_site.metric_files import metric_files_open
 
 env = environ.Env()
 BASE_DIR = servers.BASE_DIR
@@ -24,6 +26,9 @@ VAR_DIR = servers.var_dir()
 
 # numba raises at import when it finds no place to keep compiled kernels.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
+
+# Where the processes of a machine keep what they count. On no two machines, or containers, the same folder.
+metric_files_open(Path(env.str("METRICS_DIR", default=str(VAR_DIR / "metrics"))))
 
 LOCAL = env.bool("BEADBOX_LOCAL", default=False)
 DEBUG = env.bool("DEBUG", default=False)
@@ -255,7 +260,7 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Beadbox <noreply@loc
 
 SECURE_SSL_REDIRECT = not LOCAL
 # The health checks of a container ask without TLS, from inside.
-SECURE_REDIRECT_EXEMPT = [r"^api/health/?$"]
+SECURE_REDIRECT_EXEMPT = [r"^api/health(/live|/ready)?/?$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else 365 * 24 * 3600
 # For a site whose neighbours under the same name still speak without TLS.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=not LOCAL)
@@ -433,16 +438,51 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+# Watching (docs/operating.md)
+
+# Networks from which /metrics may be asked, and from nowhere else.
+METRICS_ADDRESSES = env.list("METRICS_ADDRESSES", default=["127.0.0.0/8", "::1"])
+# A worker on a machine without web processes answers /metrics itself, on this port; 0 for none.
+METRICS_PORT = env.int("METRICS_PORT", default=0)
+# Where errors are reported, by Sentry's protocol, without who caused them; nowhere unless set.
+SENTRY_DSN = env.str("SENTRY_DSN", default="")
+# "json": an object a line; "line": for people.
+LOG_FORMAT = env.str("LOG_FORMAT", default="line" if LOCAL else "json")
+if LOG_FORMAT not in ("json", "line"):
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: set it to json or line.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"one_line": {"()": "games.outages.OneLine"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    # Strangers send any Host; a line each, with a traceback, helps nobody.
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message} [{request_id}]", "style": "{"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "format": "{levelname}{name}{message}{request_id}",
+            "style": "{",
+            "timestamp": "time",
+            "rename_fields": {"levelname": "level", "name": "logger"},
+        },
+    },
+    "filters": {
+        "one_line": {"()": "games.outages.OneLine"},
+        "expected": {"()": "menace_site.logs.Expected"},
+        "with_request": {"()": "menace_site.logs.WithRequest"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request"]},
+    },
     "loggers": {
+        # Strangers send any Host; a line each, with a traceback, helps nobody.
         "django.security.DisallowedHost": {"handlers": [], "propagate": False},
-        "django.request": {"filters": ["one_line"]},
+        "django.request": {"filters": ["expected", "one_line"]},
+        # Its lines name addresses, with the tokens in them. Ours are those of beadbox.requests.
+        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn.error": {"level": "WARNING"},
+        "uvicorn.access": {"handlers": [], "propagate": False},
+        # Likewise: a task has one line, of beadbox.tasks, and a traceback if it failed.
+        "celery": {"level": "WARNING"},
+        # Wrong passwords are no news, and names that were typed nobody's business.
+        "axes": {"level": "ERROR"},
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
 }

@@ -168,7 +168,7 @@ class Supervisor:
     def _site_answers(self) -> bool:
         host = "127.0.0.1" if self.host == "0.0.0.0" else self.host  # noqa: S104 - compared, not bound
         try:
-            with urllib.request.urlopen(f"http://{host}:{self.port}/api/health", timeout=5) as response:
+            with urllib.request.urlopen(f"http://{host}:{self.port}/api/health/ready", timeout=5) as response:
                 return bool(response.status == 200)
         except OSError:  # includes refused connections and answers that are not 200
             return False

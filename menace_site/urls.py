@@ -19,7 +19,7 @@ from games.answers import refused_json
 from games.exceptions import UnavailableError
 from games.outages import database_stumbled
 from games.views import log_in_counted
-from menace_site.health import health
+from menace_site.health import health, live, ready
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -81,6 +81,8 @@ admin.site.login = log_in_counted(admin.site.login)  # type: ignore[method-assig
 urlpatterns = [
     path("admin/", admin.site.urls),
     re_path(r"^api/health/?$", read_only(health), name="api-health"),
+    re_path(r"^api/health/live/?$", read_only(live), name="api-health-live"),
+    re_path(r"^api/health/ready/?$", read_only(ready), name="api-health-ready"),
     re_path(r"^api/schema/?$", read_only(SpectacularAPIView.as_view()), name="api-schema"),
     # The plain Swagger view starts with an inline script, which our CSP refuses.
     re_path(

@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -32,7 +32,7 @@ settings.load_profile("untimed")
 
 _running = contextlib.ExitStack()
 
-StartWorker = Callable[[], subprocess.Popen[bytes]]
+StartWorker = Callable[..., subprocess.Popen[bytes]]
 CannotTry = Callable[[str], None]
 
 
@@ -98,6 +98,7 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
     """Start a real Celery worker on this test's database; it can be killed, and another started.
 
     For what crosses processes: locks, leases, progress. Its process group is its own: ``os.killpg(worker.pid, 9)``.
+    Into a ``log`` it writes all that production does.
     """
     from menace_site.celery import app
 
@@ -105,8 +106,9 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
     words = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
     started: dict[subprocess.Popen[bytes], signal.Signals] = {}
 
-    def start() -> subprocess.Popen[bytes]:
-        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=env)
+    def start(log: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        told = env if log is None else {**env, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=told, output=log)
         started[worker] = signal.SIGKILL
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5)))
         return worker

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from games.authentication import bearer_of
 from games.exceptions import PlayError
+from games.metrics import REFUSALS
 from games.services_tokens import token_read
 from games.throttles import AddressThrottle
 from learning.core.advice.question import AdviceError, read_object
@@ -48,14 +49,17 @@ class OpenView(APIView):
         if not throttle.allow_request(request):
             wait_s = math.ceil(throttle.wait())
             error = f"Too many requests. Try again in {wait_s} seconds."
+            REFUSALS.labels("ai", "throttled").inc()
             return _json({"error": error}, 429, **{"Retry-After": str(wait_s)})
         try:
             return _json(handler(request))
         except AdviceError as error:
+            REFUSALS.labels("ai", "malformed").inc()
             return _json({"error": str(error), "detail": error.detail} if error.detail else {"error": str(error)}, 400)
         except RequestDataTooBig:
             return _json({"error": "Request too large"}, 413)
         except PlayError as refusal:
+            REFUSALS.labels("ai", refusal.code).inc()
             return _json({"error": str(refusal), "code": refusal.code}, refusal.status)
 
 
@@ -80,6 +84,7 @@ def user_of(request: HttpRequest) -> Any:
 
 def busy(request: HttpRequest) -> HttpResponse:
     """The answer where too many wait already."""
+    REFUSALS.labels("ai", "busy").inc()
     response = _json({"error": "Too busy"}, 503, **{"Retry-After": "2"})
     _allow_origin(request, response)
     return response

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from time import perf_counter
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from prometheus_client import Counter, Histogram
 
 from games.models import Match, Seat
 from games.players import Choice, Insert, Memo
@@ -26,6 +28,13 @@ from learning.services.machines import room_copy
 from learning.states import box_news
 from learning.storage.locks import machine_copied
 from learning.storage.sitting import Occupant, sitting_read
+
+LESSONS = Counter("beadbox_lessons", "Lessons that live matches have given to machines")
+LESSON_SECONDS = Histogram(
+    "beadbox_lesson_seconds",
+    "What it takes to teach a machine the matches that have just ended, in the transaction that stores them",
+    buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2),
+)
 
 
 def ply_random(match: Match, ply: int) -> RandomSource:
@@ -99,8 +108,10 @@ def matches_teach(*, matches: Sequence[Match], player: str) -> None:
             else:
                 own.append(Ended(match, match.outcome, [seat]))
     for pk, machine in sorted(machines.items()):
-        before = machine.n_lessons
+        before, begin = machine.n_lessons, perf_counter()
         touched = kind_of(machine).learn(machine, lessons[pk])
+        LESSON_SECONDS.observe(perf_counter() - begin)
         numbers = list(range(before + 1, machine.n_lessons + 1))
         told = box_news(touched, machine.n_lessons)
         transaction.on_commit(partial(events.boxes_changed, machine, told, numbers))
+        transaction.on_commit(partial(LESSONS.inc, len(numbers)))

@@ -18,8 +18,10 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from django.db import transaction
 from django.db.models import Max, Min, Q, QuerySet
 from django.utils import timezone
+from prometheus_client import Counter
 
 from games.exceptions import PlayError
 from learning.models import Job, JobStatus, Turn
@@ -30,6 +32,10 @@ KNOCK_AGAIN_S = 10
 """A job that waits is knocked for again when the last knock is this old: the message may be lost."""
 KNOCKS_AT_ONCE = 20
 """And no more than so many at a time: a knock is a turn for whoever waits, so a few bring all of them on."""
+
+TURNS = Counter("beadbox_turns", "Turns that jobs have had", ["kind"])
+JOBS_ENDED = Counter("beadbox_jobs_ended", "Jobs that have ended, by how", ["model", "status"])
+LEASES_LOST = Counter("beadbox_leases_lost", "Leases that ran out: a worker died, or was not heard of for too long")
 
 
 class JobLostError(Exception):
@@ -145,6 +151,7 @@ def end(job: Job, status: JobStatus, **fields: Any) -> None:
         JobLostError: it is no longer this worker's; nothing was stored.
     """
     _update(job, status=status, lease_until=None, **fields)
+    transaction.on_commit(JOBS_ENDED.labels(job._meta.model_name, status).inc)
 
 
 def fault(error: Exception) -> str:
@@ -180,9 +187,11 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
             return None
         kind, account, _ = min(waiting, key=_served_at(waiting))
         of_account = kind.rows.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
-        job_id = of_account.values_list("pk", flat=True).first()
-        job = None if job_id is None else kind.claim(job_id, now)
-        if job is not None:
+        first = of_account.only("status", "lease_until", "knocked_at").first()
+        job = None if first is None else kind.claim(first.pk, now)
+        if first is not None and job is not None:
+            TURNS.labels(kind.slug).inc()
+            LEASES_LOST.inc(_has_run_out(first))
             return kind, job
 
 
@@ -215,6 +224,16 @@ def forgotten(kind: JobKind[Any]) -> list[int]:
     """What waits although the last knock for it is long past, longest first; a knock for it is taken as given."""
     now = timezone.now()
     waiting = kind.rows.filter(waits(now), knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S))
-    ids = list(waiting.order_by("knocked_at", "pk").values_list("pk", flat=True)[:KNOCKS_AT_ONCE])
+    jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:KNOCKS_AT_ONCE])
+    ids = [job.pk for job in jobs]
     kind.rows.filter(pk__in=ids).update(knocked_at=now)
+    LEASES_LOST.inc(sum(map(_has_run_out, jobs)))
     return ids
+
+
+def _has_run_out(job: Job) -> bool:
+    """Whether a job that waits was left by its worker, and nobody has noticed yet.
+
+    Who lets go knocks at the moment when the lease ends, and who finds one that has run out knocks later.
+    """
+    return job.lease_until is not None and job.knocked_at < job.lease_until

@@ -10,10 +10,12 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
+from prometheus_client import Counter
 
 from games.outages import ERRORS as DATABASE_ERRORS
 from learning import events
@@ -46,6 +48,8 @@ TELL_EVERY_S = 0.25
 """How often the pages of a run and its machines hear of it: sending costs a connection each time."""
 LEASE_S = 20
 """A run whose worker has not been heard of for this long may be taken up by another."""
+
+GAMES = Counter("beadbox_training_games", "Games that runs have trained, as far as they are stored")
 
 
 @dataclass(slots=True)
@@ -183,7 +187,7 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
         return jobs.held(run)
     run = jobs.held(run)
-    points = [] if sampled is None else [sampled]
+    done, points = run.games_done, [] if sampled is None else [sampled]
     if left and stage.is_without_opponent:
         run.cancel_requested = True
         run.error = f"{stage.opponent_name or 'Its opponent'} was deleted, so training against it stopped."
@@ -194,6 +198,7 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         points += _train(run, stage, [machine, *others], min(pace.n_games, left), pace, news)
         snapshot_take(run, machine)
     run.save()
+    transaction.on_commit(partial(GAMES.inc, run.games_done - done))
     # Where the last point is a sample it is still to be taken.
     if run.games_done == run.n_games and not (left and _is_sampled(machine)):
         snapshots.run_choose(run, machine)

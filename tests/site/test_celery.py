@@ -1,12 +1,16 @@
 """The worker that the site starts is the one that our tasks reach."""
 
+import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 
+from learning.tasks import jobs_reap
 from menace_site.celery import app
+from menace_site.logs import REQUEST_ID
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.waiting import HANG_S, wait_until
@@ -14,10 +18,22 @@ from tests.waiting import HANG_S, wait_until
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: StartWorker) -> None:
-    first = start_worker()
+def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: StartWorker, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        first = start_worker(output)
     queues = app.control.inspect(timeout=HANG_S, limit=1).active_queues()
     assert {queue["name"] for node in queues.values() for queue in node} == set(settings.CELERY_TASK_QUEUES)
+
+    # A task belongs to the request that led to it.
+    before = REQUEST_ID.set("an-id-of-a-request")
+    jobs_reap.delay()
+    REQUEST_ID.reset(before)
+    assert wait_until(lambda: "jobs_reap" in log.read_text())
+    (line,) = map(json.loads, log.read_text().splitlines())
+    assert (line["task"], line["state"]) == ("learning.tasks.jobs_reap", "success")
+    assert (line["request_id"], line["level"]) == ("an-id-of-a-request", "INFO")
+
     os.killpg(first.pid, signal.SIGKILL)
     assert wait_until(lambda: is_dead(first))
     start_worker()

@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from games.crowd import CROWD
+
 
 @pytest.mark.django_db
 def test_health_is_ok_when_both_answer(client: Client) -> None:
@@ -18,3 +20,24 @@ def test_health_names_the_part_that_is_silent(client: Client, settings) -> None:
     assert response.status_code == 503
     assert response.json()["broker"] == "silent"
     assert "broker" in response.json()["detail"]
+
+
+def test_alive_asks_nobody(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    response = client.get("/api/health/live")  # without a database, which this test may not touch
+    assert (response.status_code, response.json()) == (200, {"status": "alive"})
+
+
+@pytest.mark.django_db
+def test_ready_is_who_can_play_a_move_at_once(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
+    assert client.get("/api/health/ready").json() == client.get("/api/health").json()
+    number = CROWD.arrive()
+    CROWD._came_at[number] -= 60
+    try:
+        response = client.get("/api/health/ready/")
+        assert (response.status_code, response.json()["code"]) == (503, "busy")
+        assert client.get("/api/health").status_code == 200
+    finally:
+        CROWD.leave(number)
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    assert client.get("/api/health/ready").status_code == 503

@@ -125,6 +125,6 @@ def test_what_strict_transport_binds_can_be_chosen(environment: dict[str, str], 
 
 @pytest.mark.parametrize(("value", "first"), [("on", "OpenEndpoints"), ("off", "BodyLimit")])
 def test_advice_can_go_the_way_of_every_other_request(value: str, first: str) -> None:
-    code = "from menace_site.asgi import application; print(type(application.application_mapping['http']).__name__)"
+    code = "from menace_site.asgi import http; print(type(http).__name__)"
     done = django("-c", code, **SAFE, AI_SHORT_ROAD=value)
     assert done.stdout.split() == [first], done.stderr

@@ -1,0 +1,85 @@
+"""Logs: one JSON object a line in production, lines to read elsewhere, each with the request that it is about.
+
+A request's id is a context variable, so it is there in whatever the request calls: other threads that
+``asyncio.to_thread`` starts, the thinkers, and tasks, with whose messages it travels.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextvars import ContextVar, Token
+from typing import Any
+from uuid import uuid4
+
+from celery import signals
+from prometheus_client import Counter
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+"""Of the request, socket or task that goes on; empty where there is none, as at the start of a process."""
+HEADER = "request_id"
+
+TASKS = Counter("beadbox_tasks", "Tasks that workers have done, by how they ended", ["task", "state"])
+task_logger = logging.getLogger("beadbox.tasks")
+
+
+def request_id_new() -> str:
+    """An id that nothing else has."""
+    return uuid4().hex
+
+
+class WithRequest(logging.Filter):
+    """Gives every record the id of its request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        record.request_id = REQUEST_ID.get()
+        return True
+
+
+class Expected(logging.Filter):
+    """Leaves out what Django says of refusals: each request has its line already.
+
+    What broke has a traceback, or is said where it did (``games.outages``). Its address may hold the code of a room or
+    a token: the record says the route, and keeps no request.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is about a fault. Who sets logging up twice has two of these, so the second changes nothing."""
+        status = getattr(record, "status_code", 500)
+        if status < 500 or "request" not in record.__dict__:
+            return bool(status >= 500)
+        match = getattr(record.__dict__.pop("request"), "resolver_match", None)
+        if isinstance(record.args, tuple) and len(record.args) == 2:  # "%s: %s", what and where
+            record.args = record.args[0], "an unknown address" if match is None else match.route
+        return bool(record.exc_info) or status != 503
+
+
+# Of tasks: their messages carry the id of the request that led to them.
+
+_begun: dict[str, tuple[float, Token[str]]] = {}
+
+
+@signals.before_task_publish.connect
+def _sent(headers: dict[str, Any], **_: Any) -> None:
+    headers[HEADER] = REQUEST_ID.get() or request_id_new()
+
+
+@signals.task_prerun.connect
+def _begins(task_id: str, task: Any, **_: Any) -> None:
+    _begun[task_id] = time.perf_counter(), REQUEST_ID.set(task.request.get(HEADER) or request_id_new())
+
+
+@signals.task_postrun.connect
+def _ends(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
+    begin, before = _begun.pop(task_id)
+    seconds, state = time.perf_counter() - begin, (state or "none").lower()
+    TASKS.labels(task.name, state).inc()
+    fields = {"task": task.name, "state": state, "ms": round(seconds * 1000, 1)}
+    task_logger.info("%s %s in %.1f ms", task.name, state, seconds * 1000, extra=fields)
+    REQUEST_ID.reset(before)
+
+
+@signals.setup_logging.connect
+def _logging_is_set_up(**_: Any) -> None:
+    """Django has done it; Celery, which would set levels of its own, leaves it as soon as anybody listens here."""

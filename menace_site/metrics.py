@@ -1,0 +1,251 @@
+"""``/metrics`` in Prometheus' text format: what the processes of this machine have counted, and what the rows say.
+
+Answered before Django: whoever collects asks by a container's own address and without TLS, and is answered while every
+thread of Django's is busy. Only addresses of ``METRICS_ADDRESSES`` are, and *every* address on the way has to be one of
+them: the peer's, and each that a proxy, or somebody who pretends to be behind one, has written into X-Forwarded-For.
+So a claim can only take the right away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import psycopg
+import redis
+from django.conf import settings
+from django.db import connection
+from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from games.crowd import CROWD
+from games.models import MatchStatus
+from learning.tasks import KINDS
+from menace_site.boundary import Application, Receive, Scope, Send, answer
+from menace_site.metric_files import metric_files_read
+
+TICK_S = 2
+NOT_TOLD = "Figures are told to those who look after the site."
+ANSWER_S = 2
+"""A database or broker that has not answered by then counts as away."""
+SINCE = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
+JOB = """
+    SELECT '{kind}' AS kind, status = 'queued' OR lease_until < now() AS waits,
+        coalesce(lease_until, {since}) AS since
+    FROM {table} WHERE status IN ('queued', 'running')"""
+ROWS = """
+    WITH job AS ({jobs})
+    SELECT 'waiting' AS what, kind AS label, count(*)::float8 FROM job WHERE waits GROUP BY kind
+    UNION ALL SELECT 'running', kind, count(*) FROM job WHERE NOT waits GROUP BY kind
+    UNION ALL SELECT 'oldest', kind, extract(epoch FROM now() - min(since)) FROM job WHERE waits GROUP BY kind
+    UNION ALL SELECT 'served', kind, extract(epoch FROM now() - max(last_at)) FROM learning_turn GROUP BY kind
+    UNION ALL SELECT 'matches', status, count(*) FROM games_room
+        JOIN games_match ON room_id = games_room.id AND status <> 'finished'
+        WHERE changed_at > now() - interval '1 hour' GROUP BY status
+    UNION ALL SELECT 'rows', relname, greatest(reltuples, 0) FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+    UNION ALL SELECT 'bytes', '', pg_database_size(current_database())"""
+"""All that is asked of the database: open jobs, rooms of the last hour, and what its own catalogue estimates."""
+
+POOL = Gauge(
+    "beadbox_pool",
+    "Connections of the web processes, and requests that wait for one",
+    ["state"],
+    multiprocess_mode="livesum",
+)
+THREAD_WAIT = Gauge(
+    "beadbox_thread_wait_seconds",
+    "How long the first of a web process has waited for a thread",
+    multiprocess_mode="livemax",
+)
+LOOP_LAG = Gauge(
+    "beadbox_loop_lag_seconds",
+    "How much too late the event loop of a web process came round",
+    multiprocess_mode="livemax",
+)
+
+
+class Processes(Collector):
+    """What the processes of this machine have counted."""
+
+    def collect(self) -> Iterable[Metric]:
+        return metric_files_read()
+
+
+class Site(Collector):
+    """What database and broker say, which is the same on every machine of a site."""
+
+    def collect(self) -> Iterator[Metric]:
+        rows, queues = _rows(), _queues()
+        for name, what, told in (("database", "database", rows), ("broker", "broker", queues)):
+            yield _gauge(f"{name}_up", f"Whether the {what} answers within {ANSWER_S} s", {(): float(told is not None)})
+        if queues is not None:
+            yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
+        if rows is None:
+            return
+        kinds, none = [kind.slug for kind in KINDS], 0.0
+        open_matches = (MatchStatus.WAITING, MatchStatus.PLAYING)
+        for what, name, label, labels, help_text in (
+            ("waiting", "jobs_waiting", "kind", kinds, "Jobs that wait for a worker"),
+            ("running", "jobs_running", "kind", kinds, "Jobs that a worker has"),
+            (
+                "oldest",
+                "jobs_oldest_wait_seconds",
+                "kind",
+                kinds,
+                "How long the first of those has waited",
+            ),
+            ("served", "jobs_served_seconds_ago", "kind", [], "How long ago a job last had a turn"),
+            ("matches", "matches_open", "status", open_matches, "Open matches in which somebody moved within the hour"),
+            ("rows", "rows", "table", [], "Rows of each table, as PostgreSQL estimates them"),
+        ):
+            found = {(str(one),): none for one in labels} | {key[1:]: n for key, n in rows.items() if key[0] == what}
+            yield _gauge(name, help_text, found, label)
+        yield _gauge("database_bytes", "Size of the database", {(): rows["bytes", ""]})
+
+
+def _gauge(name: str, help_text: str, found: dict[Any, float], *labels: str) -> Metric:
+    family = GaugeMetricFamily(f"beadbox_{name}", help_text, labels=labels)
+    for values, value in found.items():
+        family.add_metric(values, value)
+    return family
+
+
+def _rows() -> dict[tuple[str, ...], float] | None:
+    """What the database says, by what and label; ``None`` if it does not answer.
+
+    By a connection of its own: the pool may be what is wrong.
+    """
+    jobs = " UNION ALL ".join(
+        JOB.format(kind=kind.slug, table=kind.model._meta.db_table, since=SINCE.get(kind.slug, "created_at"))
+        for kind in KINDS
+    )
+    where = {**connection.get_connection_params(), "connect_timeout": ANSWER_S}
+    try:
+        with psycopg.connect(**where, autocommit=True) as own:
+            own.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
+            found = own.execute(ROWS.format(jobs=jobs)).fetchall()
+    except psycopg.Error:
+        return None
+    return {(what, label): float(value) for what, label, value in found}
+
+
+def _queues() -> dict[tuple[str, ...], float] | None:
+    """How many messages wait in each queue; ``None`` if the broker does not answer."""
+    prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"]
+    names = list(settings.CELERY_TASK_QUEUES)
+    try:
+        with (
+            redis.Redis.from_url(
+                settings.REDIS_URL, socket_timeout=ANSWER_S, socket_connect_timeout=ANSWER_S
+            ) as broker,
+            broker.pipeline(transaction=False) as steps,
+        ):
+            for name in names:
+                steps.llen(f"{prefix}{name}")
+            return {(name,): float(n) for name, n in zip(names, steps.execute(), strict=True)}
+    except (redis.RedisError, OSError):
+        return None
+
+
+class _Registry(Collector):
+    """Several collectors as one."""
+
+    def __init__(self, *collectors: Collector) -> None:
+        self.collectors = collectors
+
+    def collect(self) -> Iterator[Metric]:
+        for collector in self.collectors:
+            yield from collector.collect()
+
+
+def metrics_text(*collectors: Collector) -> bytes:
+    """What these collectors have found, as Prometheus reads it."""
+    return generate_latest(_Registry(*collectors))
+
+
+def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
+    """Whether figures are told where every address on the way is one of ``METRICS_ADDRESSES``."""
+    allowed = [ip_network(text, strict=False) for text in settings.METRICS_ADDRESSES]
+    on_the_way = [peer, *(part for text in forwarded for part in text.split(","))]
+    try:
+        addresses = [_plain(text.strip()) for text in on_the_way]
+    except ValueError:
+        return False
+    return all(any(address in network for network in allowed) for address in addresses)
+
+
+def _plain(text: str) -> Any:
+    """An address; one of IPv4 that is written as one of IPv6 as what it is."""
+    address = ip_address(text)
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+class Metrics:
+    """Answers ``/metrics`` and hands every other request on."""
+
+    def __init__(self, otherwise: Application) -> None:
+        self.otherwise = otherwise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].rstrip("/") != "/metrics":
+            await self.otherwise(scope, receive, send)
+            return
+        headers = [(name, value.decode("latin1")) for name, value in scope["headers"]]
+        forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
+        hidden = any(name == b"forwarded" for name, _ in headers)
+        if hidden or not may_ask((scope.get("client") or [""])[0], forwarded):
+            await answer(send, 403, {"detail": NOT_TOLD, "code": "forbidden"})
+        elif scope["method"] not in ("GET", "HEAD"):
+            says = {"detail": f"{scope['method']} is not done here, GET is.", "code": "method_not_allowed"}
+            await answer(send, 405, says, (b"allow", b"GET, HEAD"))
+        else:
+            text = await asyncio.to_thread(metrics_text, Processes(), Site())
+            kind = [(b"content-type", CONTENT_TYPE_LATEST.encode()), (b"content-length", str(len(text)).encode())]
+            await send({"type": "http.response.start", "status": 200, "headers": kind})
+            await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else text})
+
+
+async def process_watched() -> None:
+    """Say every two seconds how this web process is, until cancelled."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + TICK_S
+        THREAD_WAIT.set(CROWD.waits_s())
+        pool = getattr(connection, "pool", None)
+        if pool is not None:
+            told = pool.get_stats()
+            for state, name in (("open", "pool_size"), ("free", "pool_available"), ("waiting", "requests_waiting")):
+                POOL.labels(state).set(told.get(name, 0))
+        await asyncio.sleep(TICK_S)
+        LOOP_LAG.set(max(0.0, loop.time() - due))
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Who collects asks every few seconds."""
+
+
+def metrics_serve(port: int) -> None:
+    """Answer ``/metrics`` of a machine that has no web process, from a thread: what its processes have counted."""
+    with make_server("", port, _worker_answer, handler_class=_Quiet) as server:
+        server.serve_forever()
+
+
+def _worker_answer(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+    forwarded = [environ[name] for name in ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED") if name in environ]
+    if not may_ask(environ["REMOTE_ADDR"], forwarded):
+        start("403 Forbidden", [("Content-Type", "text/plain")])
+        return [NOT_TOLD.encode()]
+    start("200 OK", [("Content-Type", CONTENT_TYPE_LATEST)])
+    return [metrics_text(Processes())]
+
+
+def metrics_serve_beside(port: int) -> None:
+    """The same, beside what this process does."""
+    threading.Thread(target=metrics_serve, args=(port,), name="metrics", daemon=True).start()

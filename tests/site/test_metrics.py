@@ -1,0 +1,247 @@
+"""``/metrics``: what several processes have counted, what the rows say, and who is told."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from asgiref.testing import ApplicationCommunicator
+from django.db import connection
+from prometheus_client import REGISTRY
+from prometheus_client.parser import text_string_to_metric_families
+
+from games import services
+from games.services import Person
+from learning.services.runs import Stage, training_run_start
+from learning.workers.jobs import claim_next, let_go
+from learning.workers.runs import RUNS
+from menace_site.asgi import application
+from menace_site.checks import check_settings
+from menace_site.metric_files import metric_files_read
+from menace_site.metrics import may_ask
+from menace_site.servers import BASE_DIR
+from tests.factories import abandoned, machine
+from tests.sockets import Socket
+from tests.waiting import wait_until
+
+COUNTS = """
+import os, pathlib, sys
+from menace_site.metric_files import metric_files_open
+metric_files_open(pathlib.Path(sys.argv[1]))
+from prometheus_client import Counter, Gauge, Histogram
+kept, now, took = Counter("kept", "-"), Gauge("now", "-", multiprocess_mode="livesum"), Histogram("took", "-")
+forked = os.fork()
+kept.inc(3), now.set(5), took.observe(0.2)
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[int]]]:
+    """Starts a process that counts and forks one that does the same; their numbers."""
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> list[int]:
+        command = [sys.executable, "-c", COUNTS, str(tmp_path)]
+        started.append(subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        output = started[-1].stdout
+        assert output is not None
+        return [int(output.readline()) for _ in range(2)]
+
+    yield start
+    for process in started:
+        process.communicate()
+
+
+def read() -> dict[str, float]:
+    """What all processes have counted together."""
+    samples = [sample for metric in metric_files_read() for sample in metric.samples]
+    return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
+
+
+def test_processes_add_up_and_what_the_dead_have_counted_stays(
+    counting: Callable[[], list[int]], tmp_path: Path
+) -> None:
+    parent, forked = counting()
+    counting()
+    assert read() == {"kept_total": 12, "now": 20, "took_count": 4}
+    for pid in (parent, forked):
+        os.kill(pid, 9)
+    os.waitpid(parent, 0)
+    assert wait_until(lambda: read()["now"] == 10)
+    for _ in range(2):
+        assert read() == {"kept_total": 12, "now": 10, "took_count": 4}
+    assert not [file for file in tmp_path.iterdir() if f"_{parent}-" in file.name]
+
+
+def test_a_process_with_a_dead_ones_number_does_not_go_on_with_its_figures(
+    counting: Callable[[], list[int]], tmp_path: Path
+) -> None:
+    counting()
+    for file in tmp_path.glob("gauge_*.db"):
+        file.rename(file.with_name(f"gauge_livesum_{os.getpid()}-1.db"))
+    assert read() == {"kept_total": 6, "took_count": 2}
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "is_told"),
+    [
+        ("127.0.0.1", [], True),
+        ("::1", [], True),
+        ("::ffff:127.0.0.1", [], True),
+        ("10.1.2.3", [], True),
+        ("10.1.2.3", ["10.9.9.9"], True),
+        ("203.0.113.5", [], False),
+        ("::ffff:203.0.113.5", [], False),
+        ("", [], False),
+        ("unix:", [], False),
+        # Who pretends to be behind a proxy.
+        ("203.0.113.5", ["127.0.0.1"], False),
+        ("203.0.113.5", ["127.0.0.1, 10.1.2.3"], False),
+        # Who pretends to be one of ours to a proxy of ours, which adds who it was.
+        ("127.0.0.1", ["127.0.0.1, 203.0.113.5"], False),
+        ("127.0.0.1", ["127.0.0.1", "203.0.113.5"], False),
+        ("127.0.0.1", ["203.0.113.5, 127.0.0.1"], False),
+        ("127.0.0.1", ["unknown"], False),
+        ("127.0.0.1", [""], False),
+    ],
+)
+@pytest.mark.parametrize("n_proxies", [0, 1, 2])
+def test_figures_are_told_where_every_address_on_the_way_is_ours(
+    peer: str, forwarded: list[str], is_told: bool, n_proxies: int, settings: Any
+) -> None:
+    settings.NUM_PROXIES = n_proxies
+    settings.METRICS_ADDRESSES = ["127.0.0.0/8", "::1", "10.0.0.0/8"]
+    assert may_ask(peer, forwarded) is is_told
+
+
+@pytest.mark.parametrize(("networks", "errors"), [(["10.0.0.0/8", "::1"], []), (["everywhere"], ["beadbox.E006"])])
+def test_an_address_that_is_none_is_said_at_the_start(networks: list[str], errors: list[str], settings: Any) -> None:
+    settings.METRICS_ADDRESSES = networks
+    settings.LOCAL = False
+    found = [error.id for error in check_settings(None)]
+    assert [one for one in found if one == "beadbox.E006"] == errors
+
+
+async def ask(
+    *, peer: str = "127.0.0.1", method: str = "GET", headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> tuple[int, str]:
+    scope = {"type": "http", "method": method, "path": "/metrics", "query_string": b"", "client": (peer, 1)}
+    request = ApplicationCommunicator(application, scope | {"headers": list(headers)})
+    await request.send_input({"type": "http.request"})
+    start, body = await request.receive_output(), await request.receive_output()
+    await request.wait()
+    return start["status"], body["body"].decode()
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({"peer": "203.0.113.5"}, 403),
+        ({"peer": "203.0.113.5", "headers": ((b"x-forwarded-for", b"127.0.0.1"),)}, 403),
+        ({"headers": ((b"forwarded", b"for=127.0.0.1"),)}, 403),
+        ({"method": "POST"}, 405),
+        # Whoever collects asks by whatever name it knows a machine by.
+        ({"headers": ((b"host", b"web:8000"),), "method": "HEAD"}, 200),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+async def test_who_asks_how_is_answered_with(asked: dict[str, Any], status: int) -> None:
+    told, body = await ask(**asked)
+    assert told == status
+    assert "beadbox_" not in body
+
+
+def value_of(name: str, **labels: str) -> float:
+    """What this process has counted."""
+    return REGISTRY.get_sample_value(name, labels) or 0
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
+    names = ("move_seconds_count", "plies_total", "matches_begun_total")
+
+    def counted() -> list[float]:
+        return [
+            *(value_of(f"beadbox_{name}") for name in names),
+            value_of("beadbox_matches_ended_total", termination="resignation"),
+            value_of("beadbox_refusals_total", where="socket", code="malformed_frame"),
+            value_of("beadbox_sockets"),
+        ]
+
+    before = counted()
+    seated = await sync_to_async(services.room_create)(
+        person=Person(), game="noughts-and-crosses", opponent="random", side=0
+    )
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.frame("move", {"move": "5"})
+        await socket.expect("state")
+        await socket.send_to(text_data="no JSON")
+        await socket.expect("error")
+        assert counted()[-1] == before[-1] + 1
+        await socket.frame("resign")
+        await socket.expect("state")
+    assert [after - then for after, then in zip(counted(), before, strict=True)] == [1, 2, 1, 1, 1, 0]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    @sync_to_async
+    def prepared() -> None:
+        training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+        services.room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE learning_machine")
+
+    async def told() -> dict[tuple[str, ...], float]:
+        status, text = await ask()
+        assert status == 200
+        families = text_string_to_metric_families(text)
+        samples = [sample for family in families for sample in family.samples]
+        return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+
+    await prepared()
+    found = await told()
+    expected = {
+        ("database_up",): 1,
+        ("broker_up",): 1,
+        ("jobs_waiting", "runs"): 1,
+        ("jobs_running", "runs"): 0,
+        ("jobs_waiting", "pairings"): 0,
+        ("matches_open", "waiting"): 1,
+        ("rows", "learning_machine"): 1,
+        ("queue_length", "default"): 0,
+    }
+    assert {(name, *labels): found[f"beadbox_{name}", *labels] for name, *labels in expected} == expected
+    assert found[("beadbox_jobs_oldest_wait_seconds", "runs")] > 0
+    assert found[("beadbox_database_bytes",)] > 1e6
+
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
+    found = await told()
+    assert (found[("beadbox_database_up",)], found[("beadbox_broker_up",)]) == (0, 0)
+    assert ("beadbox_plies_total",) in found
+    assert not [key for key in found if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
+
+
+@pytest.mark.django_db
+def test_a_lease_that_ran_out_is_counted_once_and_one_given_back_is_not() -> None:
+    run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+    before = value_of("beadbox_leases_lost_total"), value_of("beadbox_turns_total", kind="runs")
+    for _ in range(2):
+        taken = claim_next([RUNS])
+        assert taken is not None
+        let_go(taken[1])
+    claim_next([RUNS])
+    assert value_of("beadbox_leases_lost_total") == before[0]
+    abandoned(run)
+    assert claim_next([RUNS]) is not None
+    assert value_of("beadbox_leases_lost_total") == before[0] + 1
+    assert value_of("beadbox_turns_total", kind="runs") == before[1] + 4

@@ -1,0 +1,153 @@
+"""Every request and socket has an id and a line, and neither says where it came from or what it proved itself with."""
+
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from asgiref.testing import ApplicationCommunicator
+from django.utils.log import configure_logging
+
+from games import consumers, services
+from games.services import Person
+from menace_site.asgi import application
+from menace_site.observed import WELL_FORMED
+from menace_site.settings import LOGGING
+from tests.sockets import Socket
+
+ADDRESS = "203.0.113.77"
+
+
+Lines = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    """What production has written since the test began, line by line."""
+    written = io.StringIO()
+    console = {**LOGGING["handlers"]["console"], "formatter": "json", "stream": written}
+    root = {"handlers": ["console"], "level": "INFO"}
+    configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": {"console": console}, "root": root})
+    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    configure_logging("logging.config.dictConfig", LOGGING)
+
+
+@sync_to_async
+def opened() -> str:
+    """The code of a room in which one waits for another."""
+    return services.room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0).room.code
+
+
+async def ask(path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> tuple[int, str]:
+    """The status of an answer, and its id."""
+    own = {"host": "localhost", "x-forwarded-for": ADDRESS, **headers}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": b"seat_token=very-secret",
+        "client": (ADDRESS, 1),
+        "headers": [(name.replace("_", "-").encode(), value.encode("latin1")) for name, value in own.items()],
+    }
+    request = ApplicationCommunicator(application, scope)
+    await request.send_input({"type": "http.request", "body": body})
+    start = await request.receive_output()
+    while (await request.receive_output()).get("more_body"):
+        pass
+    await request.wait()
+    (request_id,) = [value.decode() for name, value in start["headers"] if name == b"x-request-id"]
+    return start["status"], request_id
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken"),
+    [
+        ("lesson-3-of-room-7", True),
+        ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", True),
+        ("a" * 64, True),
+        ("a" * 65, False),
+        ("short", False),
+        ("", False),
+        ("two words in it", False),
+        ('"},{"level":"ERROR', False),
+        ("-starts-with-a-dash", False),
+        ("líne-of-latin1", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/health/live", "/api/ai/move"])
+@pytest.mark.django_db
+async def test_a_request_keeps_its_own_id_if_that_is_well_formed(path: str, given: str, is_taken: bool) -> None:
+    _, request_id = await ask(path, x_request_id=given)
+    assert (request_id == given) is is_taken
+    assert WELL_FORMED.fullmatch(request_id.encode())
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "line"),
+    [
+        ("/api/rooms/abcdef", {}, ("GET", "/api/rooms/<code>", 404)),
+        ("/rooms/abcdef", {}, ("GET", "/rooms/<str:code>", 404)),
+        ("/nowhere/abcdef", {}, ("GET", "none", 404)),
+        ("/nowhere/abcdef", {"method": "BREW"}, ("other", "none", 404)),
+        ("/static/nothing", {}, ("GET", "static", 404)),
+        ("/api/ai/move", {"method": "POST", "body": b"no JSON"}, ("POST", "/api/ai/move", 400)),
+        ("/api/rooms", {"method": "POST", "content_length": str(2**40)}, ("POST", "none", 413)),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+async def test_a_request_has_one_line_without_codes_tokens_and_addresses(
+    path: str, asked: dict[str, Any], line: tuple[str, str, int], lines: Lines
+) -> None:
+    status, request_id = await ask(path, **asked)
+    (found,) = lines()
+    assert (found["method"], found["route"], found["status"]) == line
+    assert (found["level"], found["status"], found["request_id"]) == ("INFO", status, request_id)
+    assert found["account"] is None
+    assert found["ms"] > 0
+    assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_socket_has_a_line_when_it_ends_and_one_for_what_it_was_refused(lines: Lines) -> None:
+    seated = await sync_to_async(services.room_create)(
+        person=Person(), game="noughts-and-crosses", opponent="human", side=0
+    )
+    async with Socket(seated.room.code, seated.token) as socket:
+        await socket.expect("joined")
+        await socket.frame("move", {"move": "5"})
+        await socket.expect("error")
+    refused, ended = lines()
+    assert (refused["level"], refused["code"]) == ("INFO", "match_waiting")
+    assert (ended["method"], ended["route"], ended["status"]) == ("WS", "/api/rooms/<code>/ws", 101)
+    assert refused["request_id"] == ended["request_id"]
+    assert not [word for word in (seated.room.code, seated.token) if word in json.dumps(lines())]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_who_sends_too_fast_has_one_line_for_all_of_it(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)
+    monkeypatch.setattr(consumers, "FRAME_BURST", 1.0)
+    async with Socket(await opened(), "") as socket:
+        await socket.expect("joined")
+        await socket.frame("ping")
+        await socket.expect("pong")
+        for _ in range(5):
+            await socket.frame("ping")
+            assert (await socket.expect("error"))["code"] == "too_many_frames"
+    assert [line.get("code") for line in lines()] == ["too_many_frames", None]
+
+
+def test_a_fault_says_its_route_and_keeps_its_traceback(lines: Lines, rf: Any) -> None:
+    request = rf.get("/password/reset/abc/very-secret", {"seat_token": "very-secret"})
+    try:
+        raise RuntimeError("broken")
+    except RuntimeError:
+        logging.getLogger("django.request").exception(
+            "%s: %s", "Internal Server Error", request.path, extra={"request": request}
+        )
+    (found,) = lines()
+    assert "RuntimeError: broken" in found["exc_info"]
+    assert "very-secret" not in json.dumps(found)
