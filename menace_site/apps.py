@@ -3,6 +3,7 @@
 import gc
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.core.checks import register
 
 COLLECT_AFTER = 50_000
@@ -15,9 +16,11 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         # Imported here so that every process that sends tasks has the application, and not the default one.
-        from menace_site import celery, checks  # noqa: F401
+        from menace_site import celery, checks, errors  # noqa: F401
 
         register(checks.check_settings)
+        if settings.SENTRY_DSN:
+            errors.errors_report(settings.SENTRY_DSN)
         # A memory of 10,000 boxes is 60,000 objects that all stay. At Python's own threshold of 700, laying it out goes
         # through everything there is again and again, a fifth of a second each time, and whoever plays waits.
         gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])

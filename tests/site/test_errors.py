@@ -1,0 +1,108 @@
+"""What is reported of an error, to a small server that takes Sentry's envelopes."""
+
+import gzip
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from menace_site.servers import BASE_DIR
+from tests.conftest import environment
+
+# The site as production has it, but for its servers: one request breaks, one task, and one error is logged.
+BREAKS = """
+import asyncio, logging
+from menace_site.asgi import application
+from asgiref.testing import ApplicationCommunicator
+from django.urls import path
+import menace_site.urls as urls
+from celery import shared_task
+import sentry_sdk
+from tests.waiting import HANG_S
+
+def view(request, code):
+    password = "typed-by-somebody"
+    raise RuntimeError("the view broke\\nDETAIL:  Key (name)=(a-pupils-name) already exists.")
+
+view.csrf_exempt = True
+urls.urlpatterns.insert(0, path("break/<str:code>", view))
+
+@shared_task
+def breaks(name):
+    raise RuntimeError("the task broke")
+
+async def ask():
+    headers = [
+        (b"host", b"localhost"), (b"authorization", b"Bearer very-secret"), (b"cookie", b"sessionid=very-secret"),
+        (b"x-forwarded-for", b"203.0.113.77"), (b"user-agent", b"a-pupils-browser"),
+        (b"x-request-id", b"request-that-broke"),
+    ]
+    scope = {"type": "http", "method": "POST", "path": "/break/a-rooms-code", "query_string": b"seat_token=very-secret",
+        "client": ("203.0.113.77", 1), "headers": headers}
+    request = ApplicationCommunicator(application, scope)
+    await request.send_input({"type": "http.request", "body": b"typed-by-somebody"})
+    assert (await request.receive_output(HANG_S))["status"] == 500
+    await request.receive_output(HANG_S)
+    await request.wait(HANG_S)
+
+asyncio.run(ask())
+breaks.apply(["a-pupils-name"])
+logging.getLogger("games.outbox").error("could not tell %s", "room.a-rooms-code")
+logging.getLogger("games.outbox").warning("no error")
+sentry_sdk.flush()
+"""
+PRIVATE = ("very-secret", "203.0.113.77", "a-rooms-code", "a-pupils-name", "a-pupils-browser", "typed-by-somebody")
+
+
+@pytest.fixture
+def taker() -> Iterator[HTTPServer]:
+    """Takes envelopes and keeps them."""
+
+    class Taker(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            text = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+            taken.append((self.path, text.decode()))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    taken: list[tuple[str, str]] = []
+    with HTTPServer(("127.0.0.1", 0), Taker) as server:
+        server.taken = taken  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def run(dsn: str) -> None:
+    env = {**environment(), "SENTRY_DSN": dsn, "LOG_LEVEL": "ERROR"}
+    done = subprocess.run([sys.executable, "-c", BREAKS], cwd=BASE_DIR, env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_an_error_is_reported_without_whose_it_was(taker: Any) -> None:
+    run(f"http://key@127.0.0.1:{taker.server_port}/7")
+    events = []
+    for path, text in taker.taken:
+        assert path.startswith("/api/7/envelope/")
+        assert not [word for word in PRIVATE if word in text]
+        lines = [json.loads(line) for line in text.splitlines()]
+        events += [event for item, event in pairwise(lines) if item.get("type") == "event"]
+    said = {event["exception"]["values"][-1]["value"]: event for event in events if "exception" in event}
+    assert set(said) == {"the view broke", "the task broke"}
+    assert said["the view broke"]["tags"] == {"request_id": "request-that-broke"}
+    frames = said["the view broke"]["exception"]["values"][-1]["stacktrace"]["frames"]
+    assert frames[-1]["function"] == "view"
+    assert [event["logentry"] for event in events if "exception" not in event] == [{"message": "could not tell %s"}]
