@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from celery import shared_task
-from django.core.management import call_command
-from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from games.models import MatchStatus, Room
-from learning.models import ExperimentRun, JobStatus, MovedGuest
-from learning.selectors.machines import machines_left
-from learning.storage.names import names_forget
+from learning.storage.leavings import Key
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
 from learning.workers.pairings import PAIRINGS
 from learning.workers.runs import RUNS
 from learning.workers.standings import standings_measure
+from learning.workers.sweep import sweep_on
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +26,8 @@ TURN_S = 1.5
 """A job that has had a worker for this long lets it go."""
 STANDINGS_S = 1.0
 """For so long the clerk measures machines, which nobody waits for, before it looks what else there is to do."""
-KEEP_COPIES_DAYS = 90
-KEEP_EXPERIMENTS_DAYS = 30
+SWEEP_S = 1.0
+"""And for so long it clears what has been left behind."""
 
 
 @shared_task
@@ -85,26 +81,12 @@ def standings_keep() -> int:
 
 
 @shared_task
-def sweep() -> None:
-    """Clear sessions that have ended, rooms nobody came to, copies and guests' machines that nobody plays any more,
-    results nobody asks for.
+def sweep(number: int | None = None, after: Key = 0) -> None:
+    """Clear what everybody has left behind for a while, from a place on; the rest when the clerk has looked around.
 
-    The newest result of every experiment stays, so that its page has something to show.
+    A message that is lost costs nothing: beat knocks again, and it begins anew.
     """
-    call_command("clearsessions")
-    now = timezone.now()
-    Room.objects.filter(
-        matches__status=MatchStatus.WAITING, matches__number=1, changed_at__lt=now - timedelta(days=1)
-    ).delete()
-    # Where a room was opened from matters for as long as it is open, or its copies are kept.
-    Room.objects.filter(changed_at__lt=now - timedelta(days=1), fresh_machines__isnull=True).exclude(
-        opened_from=""
-    ).update(opened_from="")
-    MovedGuest.objects.filter(moved_at__lt=now - timedelta(days=1)).delete()
-    since = now - timedelta(days=KEEP_COPIES_DAYS)
-    names_forget(left := machines_left(since))
-    left.delete()
-    finished = ExperimentRun.objects.filter(status=JobStatus.FINISHED).order_by("experiment", "-finished_at", "-pk")
-    newest = finished.distinct("experiment").values_list("pk", flat=True)
-    old = Q(finished_at__lt=now - timedelta(days=KEEP_EXPERIMENTS_DAYS))
-    ExperimentRun.objects.filter(old).exclude(pk__in=list(newest)).delete()
+    place = sweep_on(TurnEnd(SWEEP_S), None if number is None else (number, after))
+    if place is not None:
+        with contextlib.suppress(OperationalError, OSError):
+            sweep.apply_async(place, retry=False, expires=600)

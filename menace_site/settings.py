@@ -304,6 +304,30 @@ VALUES_PER_ACCOUNT = env.int("VALUES_PER_ACCOUNT", default=2_000_000)
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
+# What is kept (docs/bounds.md): for how many days, and how much of it however young. The sweep clears the rest.
+
+# Matches in which no account sat, once they are finished or abandoned; no lesson of a ledger may still tell of them.
+KEEP_GUEST_MATCHES_DAYS = env.int("KEEP_GUEST_MATCHES_DAYS", default=30)
+# Those of accounts, their copies made for rooms, and their finished trainings and tournaments.
+KEEP_MATCHES_DAYS = env.int("KEEP_MATCHES_DAYS", default=365)
+MATCHES_PER_GUEST = env.int("MATCHES_PER_GUEST", default=1_000)
+MATCHES_PER_ACCOUNT = env.int("MATCHES_PER_ACCOUNT", default=10_000)
+# A machine of a browser after its last match: so long the browser's session lives.
+KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
+# A machine copied for a guest's room after the last match there.
+KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
+RUNS_PER_MACHINE = env.int("RUNS_PER_MACHINE", default=1_000)
+# A training that goes on for longer is stopped; a billion games of the fastest game take half an hour.
+RUN_DAYS_MOST = env.int("RUN_DAYS_MOST", default=30)
+TOURNAMENTS_PER_ACCOUNT = env.int("TOURNAMENTS_PER_ACCOUNT", default=200)
+# Results of experiments, the newest of each apart.
+KEEP_EXPERIMENTS_DAYS = env.int("KEEP_EXPERIMENTS_DAYS", default=30)
+EXPERIMENTS_KEPT = env.int("EXPERIMENTS_KEPT", default=5_000)
+# Who logged in from where.
+KEEP_LOG_INS_DAYS = env.int("KEEP_LOG_INS_DAYS", default=30)
+# Tokens after they were revoked or have expired.
+KEEP_TOKENS_DAYS = env.int("KEEP_TOKENS_DAYS", default=90)
+
 # Live matches
 
 # How many rooms of a person, and of everybody behind an address, may be open at once: they wait or are being

@@ -20,7 +20,9 @@ from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.experiments import experiment_claim, experiment_execute
+from learning.workers.jobs import TurnEnd
 from learning.workers.runs import run_claim, run_execute
+from learning.workers.sweep import sweep_on
 
 NC = "noughts-and-crosses"
 
@@ -123,3 +125,8 @@ def play_out(code: str, who: Person) -> dict[str, Any]:
 
 def stranger() -> Person:
     return Person(guest=uuid4())
+
+
+def swept() -> None:
+    """Clear what everybody has left behind, all of it."""
+    assert sweep_on(TurnEnd()) is None

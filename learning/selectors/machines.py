@@ -70,14 +70,31 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     return Machine.objects.filter(Q(owner_id=user_id) | Q(room__in=rooms, is_public=True)).order_by("-pk")
 
 
-def machines_left(since: datetime) -> QuerySet[Machine]:
-    """The machines without an account that nobody has played since then: copies made for rooms, and those of guests.
+GONE = "gone-"
+"""So begins the slug of a machine that nobody has any more, and of which what it knew is being deleted."""
 
-    One of a guest that was made later is not among them, whether or not it has played.
+
+def machines_left(guests: datetime, copies: datetime, accounts: datetime) -> QuerySet[Machine]:
+    """The machines that nobody has played, taught or trained since: those of guests, and copies made for rooms.
+
+    Args:
+        guests: since when, of a guest's. One that was made later is not among them, whether or not it has played.
+        copies: of a copy of nobody's.
+        accounts: of a copy of an account's.
     """
-    copies = Q(room__isnull=False, owner__isnull=True, guest__isnull=True, room__changed_at__lt=since)
-    played = MachineSeat.objects.filter(machine=OuterRef("pk"), seat__match__room__changed_at__gte=since)
-    return Machine.objects.filter(copies | Q(guest__isnull=False, created_at__lt=since) & ~Exists(played))
+    here, room = OuterRef("pk"), Q(room__isnull=False, guest__isnull=True)
+    played = MachineSeat.objects.filter(machine=here, seat__match__room__changed_at__gte=guests)
+    of_guests = Q(guest__isnull=False, created_at__lt=guests) & ~Exists(played) & ~_learnt_since(guests)
+    of_nobody = room & Q(owner__isnull=True, room__changed_at__lt=copies)
+    open_runs = TrainingRun.objects.filter(machine=here, finished_at__isnull=True)
+    idle = ~_learnt_since(accounts) & ~Exists(open_runs)
+    of_accounts = room & Q(owner__isnull=False, room__changed_at__lt=accounts) & idle
+    return Machine.objects.filter(of_guests | of_nobody | of_accounts)
+
+
+def _learnt_since(since: datetime) -> Exists:
+    """Whether a machine's ledger tells of a lesson since then."""
+    return Exists(Lesson.objects.filter(machine=OuterRef("pk"), created_at__gte=since))
 
 
 def pupil_of(user: Any, game: str, side: Side) -> Machine | None:

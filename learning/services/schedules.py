@@ -251,7 +251,8 @@ def _set_timing(task: PeriodicTask, timing: Timing) -> None:
         raise ScheduleRefusedError(f"period: one of {', '.join(PERIODS)}, not {timing.period!r}.")
     if not 1 <= timing.every <= MOST[timing.period]:
         raise ScheduleRefusedError(f"every: 1 to {MOST[timing.period]:,} {timing.period}, not {timing.every:,}.")
-    found = IntervalSchedule.objects.filter(every=timing.every, period=timing.period).first()
+    # Locked, so that the sweep does not take one that nobody used until now.
+    found = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
     task.interval = found or IntervalSchedule.objects.create(every=timing.every, period=timing.period)
     task.crontab = None
 
@@ -267,5 +268,5 @@ def _crontab(text: str) -> CrontabSchedule:
         raise ScheduleRefusedError(f"crontab: {text!r} cannot be read: {error}") from None
     if max(map(len, words)) > 60:
         raise ScheduleRefusedError("crontab: a field may have 60 characters.")
-    found = CrontabSchedule.objects.filter(**fields, timezone="UTC").first()
+    found = CrontabSchedule.objects.select_for_update().filter(**fields, timezone="UTC").first()
     return found or CrontabSchedule.objects.create(**fields, timezone="UTC")

@@ -142,14 +142,19 @@ def _share_no_more(*machine_ids: int) -> None:
     Machine.objects.filter(pk__in=machine_ids).update(shares=None, shares_to_lesson=None, shares_to_box=None)
 
 
-def boxes_forget(machine: Machine) -> None:
-    """Delete the changes of a machine's boxes. Who shares its past has rows of its own before that.
+def boxes_unshare(machine: Machine) -> None:
+    """Give those who share a machine's boxes rows of their own, as it is about to forget them.
 
     Copies are younger than what they were copied from, so they are locked in ascending order.
     """
     sharing = machines_locked([copy.pk for copy in machine.sharers.all()])
     if sharing:
         boxes_own(*(pk for pk, copy in sharing.items() if copy.shares_id == machine.pk))
+
+
+def boxes_forget(machine: Machine) -> None:
+    """Delete the changes of a machine's boxes. Who shares its past has rows of its own before that."""
+    boxes_unshare(machine)
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM learning_change USING learning_box box WHERE box_id = box.id AND box.machine_id = %s",

@@ -13,8 +13,7 @@ from games.exceptions import RoomQuotaError
 from games.models import Match, Room
 from games.selectors import rooms_of, rooms_open, rooms_open_count
 from games.services import Person
-from learning import tasks
-from tests.factories import NC, guest, machine, person, play, room, stranger, user
+from tests.factories import NC, guest, machine, person, play, room, stranger, swept, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -134,7 +133,7 @@ def test_the_address_itself_is_not_kept_and_its_hash_not_for_long() -> None:
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", {**BODY, "opponent": "random"})
     assert len(set(Room.objects.values_list("opened_from", flat=True))) == 1
     Room.objects.filter(pk=seated.pk).update(changed_at=timezone.now() - timedelta(days=1, seconds=1))
-    tasks.sweep()
+    swept()
     seated.refresh_from_db()
     assert seated.opened_from == ""
     assert Room.objects.exclude(opened_from="").count() == 1

@@ -19,7 +19,6 @@ from games.players import Viewer
 from games.rules.base import Side
 from games.selectors import HIDDEN_NAME, room_view
 from games.services import Person
-from learning import tasks
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
 from learning.selectors.matches import insight_told
@@ -32,7 +31,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import run_claim, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
-from tests.factories import NC, guest, machine, person, play_out, room, user
+from tests.factories import NC, guest, machine, person, play_out, room, swept, user
 from tests.sockets import RunSocket, Socket, logged_in, token_of, tournament_after
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
@@ -400,7 +399,7 @@ def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
     code = room(who=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
     owner.delete()
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
-    tasks.sweep()
+    swept()
     assert list(Machine.objects.all()) == [hidden]
     assert services.room_look(code=code)["seats"][1]["name"] == "A machine that is gone"
 

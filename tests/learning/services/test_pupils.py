@@ -19,12 +19,11 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.access import is_master, is_seen, machines_visible
 from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
-from learning.models import Box, Machine, MovedGuest
+from learning.models import Box, Lesson, Machine, MovedGuest
 from learning.selectors.machines import pupils_of
 from learning.services.machines import machine_delete, machine_quota_require, machine_reset
 from learning.services.pupils import machines_claim, owner_fields, pupil_ensure, pupil_side, pupil_teach
-from learning.tasks import KEEP_COPIES_DAYS, sweep
-from tests.factories import NC, api_with, guest, play_out, user
+from tests.factories import NC, api_with, guest, play_out, swept, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -263,7 +262,7 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
     assert "You have logged in meanwhile" in str(next(iter(refused.context["messages"])))
     assert taught(left_over)[1].guest not in (None, number)
     MovedGuest.objects.update(moved_at=timezone.now() - timedelta(days=2))
-    sweep()
+    swept()
     assert not MovedGuest.objects.exists()
 
 
@@ -290,19 +289,22 @@ def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None
     room, played = taught(client)
     play_out(room.code, guest_of(client))
     forgotten, new = pupil(2), pupil(3)
-    long_ago = timezone.now() - timedelta(days=KEEP_COPIES_DAYS + 1)
+    long_ago = timezone.now() - timedelta(days=91)
     Machine.objects.filter(pk__in=[played.pk, forgotten.pk]).update(created_at=long_ago)
-    sweep()
+    swept()
     assert set(Machine.objects.filter(is_pupil=True)) == {played, new}
     Room.objects.filter(pk=room.pk).update(changed_at=long_ago)
-    sweep()
+    swept()
+    assert set(Machine.objects.filter(is_pupil=True)) == {played, new}, "it has learnt since"
+    Lesson.objects.update(created_at=long_ago)
+    swept()
     assert list(Machine.objects.filter(is_pupil=True)) == [new]
 
 
 def test_an_account_is_no_guest_and_its_machines_are_never_swept() -> None:
     machine = pupil_ensure(user=user("ann"), game=NC, side=Side.FIRST)
     Machine.objects.update(created_at=timezone.now() - timedelta(days=1000))
-    sweep()
+    swept()
     assert Machine.objects.filter(pk=machine.pk).exists()
 
 

@@ -35,7 +35,7 @@ from learning.workers.jobs import JobLostError
 from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import NC, abandoned, guest, house, in_memory, machine, room, trained, user
+from tests.factories import NC, abandoned, guest, house, in_memory, machine, room, swept, trained, user
 from tests.outage import DIES, IS_FULL, stumbling
 from tests.threads import at_once
 from tests.waiting import wait_until
@@ -353,7 +353,7 @@ def test_the_sweep_clears_what_everybody_has_left() -> None:
     waiting, fresh = room("human"), room("machine", machine=learner.slug, fresh=True)
     kept = room("human", guest(2))
     Room.objects.exclude(pk=kept.room.pk).update(changed_at=timezone.now() - timedelta(days=91))
-    tasks.sweep()
+    swept()
     assert set(Room.objects.values_list("pk", flat=True)) == {kept.room.pk, fresh.room.pk}
     assert list(Machine.objects.all()) == [learner]
     assert waiting.room.pk not in Room.objects.values_list("pk", flat=True)

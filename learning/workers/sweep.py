@@ -1,0 +1,224 @@
+"""What everybody has left behind is cleared, in transactions so short that nobody waits (docs/decisions/0097)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.utils import timezone
+
+from learning.models import Machine
+from learning.selectors.machines import GONE, machines_left
+from learning.storage import leavings
+from learning.storage.boxes import boxes_unshare
+from learning.storage.leavings import Key, Leaving, Looked
+from learning.storage.names import names_forget
+from learning.workers.jobs import TurnEnd
+
+logger = logging.getLogger(__name__)
+
+FIRST_SIZE = 20
+MOST_ROWS = 2_000
+QUICK_S, SLOW_S = 0.01, 0.03
+"""A transaction that took less looks at twice as many rows the next time, and one that took more at half as many."""
+LOCK_MS = 50
+"""For so long a transaction waits for a lock, and no longer: what it was about is done the next time."""
+LONGEST_MS = 1_000
+"""A transaction that takes longer is broken off, and tried again with a quarter of the rows."""
+LEFT_FILES = ("pymp-*", "tmp*.upload*")
+"""What Python's processes and Django's uploads leave in the temporary folder when they are killed."""
+KEEP_FILES_DAYS = 1
+
+Place = tuple[int, Key]
+"""Where a sweep stands: the number of the kind of thing that it looks at, and the key of what it looked at last."""
+
+
+def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
+    """Take machines that nobody plays any more from whoever had them: they are nobody's then, and :data:`GONE`.
+
+    They are locked, and looked at once more: who sits down with one or takes it along into an account holds it, and it
+    is passed over; who was a moment faster is seen.
+    """
+    ids = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:most])
+    ages = (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
+    left = machines_left(*(now - timedelta(days=days) for days in ages))
+    asked = list(left.filter(pk__in=ids).values_list("pk", flat=True))
+    free = Machine.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=asked).order_by("pk")
+    for machine in left.filter(pk__in=[machine.pk for machine in free]):
+        boxes_unshare(machine)
+        names_forget(Machine.objects.filter(pk=machine.pk))
+        nobodys: dict[str, Any] = {"owner": None, "guest": None, "room": None, "is_pupil": False}
+        Machine.objects.filter(pk=machine.pk).update(
+            slug=f"{GONE}{machine.pk}", is_public=False, learns=False, **nobodys
+        )
+    return len(ids), ids[-1] if ids else None
+
+
+def _of_machine(table: str, key: str = "id", *parts: str) -> str:
+    """What deletes some rows of a table that are a machine's, after other statements about these (``part``)."""
+    some = f"part AS MATERIALIZED (SELECT {key} FROM {table} WHERE machine_id = %(machine)s LIMIT %(most)s)"  # noqa: S608
+    return f"WITH {', '.join([some, *parts])} DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM part)"  # noqa: S608
+
+
+PARTS = (
+    _of_machine(
+        "learning_box",
+        "id",
+        "changes AS (DELETE FROM learning_change WHERE box_id IN (SELECT id FROM part))",
+    ),
+    _of_machine(
+        "learning_value",
+        "id",
+        "changes AS (DELETE FROM learning_valuechange WHERE entry_id IN (SELECT id FROM part))",
+        "counted AS (UPDATE learning_machine SET n_values = n_values - (SELECT count(*) FROM part)"
+        " WHERE id = %(machine)s)",
+    ),
+    _of_machine("learning_weights"),
+    _of_machine("learning_draw"),
+    _of_machine("learning_thought"),
+    _of_machine("learning_decision"),
+    _of_machine("learning_machineseat", "seat_id"),
+    _of_machine("learning_lesson"),
+)
+"""What a machine that is gone had, in the order in which it can be deleted: what knows it, and its past, add up."""
+
+
+def _machines_clear(after: Key, most: int, now: datetime) -> Looked:
+    """Delete some of what the next machine that is gone had; when nothing is left, the machine."""
+    gone = Machine.objects.filter(slug__startswith=GONE, pk__gt=after).order_by("pk")
+    machine = gone.select_for_update(skip_locked=True, of=("self",)).first()
+    if machine is None:
+        return 0, None
+    boxes_unshare(machine)
+    with connection.cursor() as cursor:
+        for part in PARTS:
+            cursor.execute(part, {"machine": machine.pk, "most": most})
+            if cursor.rowcount:
+                return most, machine.pk - 1
+    pk = machine.pk
+    machine.delete()
+    return most, pk
+
+
+LEAVINGS: Sequence[Leaving] = (
+    leavings.SESSIONS,
+    leavings.ATTEMPTS,
+    leavings.LOG_INS,
+    leavings.MOVED,
+    leavings.TOKENS,
+    leavings.WAITING,
+    leavings.ADDRESSES,
+    leavings.MATCHES,
+    leavings.OF_GUESTS,
+    leavings.OF_ACCOUNTS,
+    # Before machines: the room of a copy stays for another hour, and says that its machine is gone.
+    leavings.ROOMS,
+    Leaving("machines nobody plays any more", _machines_mark),
+    Leaving("what they had", _machines_clear),
+    leavings.RESULTS,
+    leavings.ENDLESS_RUNS,
+    leavings.RUNS,
+    leavings.TOURNAMENTS,
+    leavings.CRONTABS,
+    leavings.INTERVALS,
+)
+
+
+def sweep_on(turn: TurnEnd, place: Place | None = None, longest: list[float] | None = None) -> Place | None:
+    """Clear what has been left behind, from a place on, until the turn ends; where to go on, ``None`` when all is done.
+
+    Whatever is broken off was either done or not begun, and two sweeps at once pass over what the other has.
+
+    Args:
+        turn: when to stop.
+        place: where an earlier one stopped; the beginning if left out.
+        longest: gets the seconds that the longest transaction has taken, if it is longer than what is in there.
+    """
+    if place is None:
+        files_clear()
+        place = (0, LEAVINGS[0].first)
+    slowest = [0.0] if longest is None else longest
+    for number, leaving in enumerate(LEAVINGS[place[0] :], place[0]):
+        for key in _steps(leaving, place[1] if number == place[0] else leaving.first, slowest):
+            if turn.is_reached:
+                return number, key
+    return None
+
+
+def _steps(leaving: Leaving, after: Key, longest: list[float]) -> Iterator[Key]:
+    """Look at one kind of thing, a transaction at a time; after each, the key that it came to."""
+    size = FIRST_SIZE
+    while True:
+        begun = perf_counter()
+        try:
+            n_looked, last = _step(leaving, after, size)
+        except (OperationalError, IntegrityError):
+            # Somebody has what it needs, or has just begun to refer to it, or it was too much at once.
+            logger.info("%s: left for the next time", leaving.name, exc_info=True)
+            if size == 1:
+                return
+            size = max(1, size // 4)
+            continue
+        took = perf_counter() - begun
+        longest[0] = max(longest[0], took)
+        if last is None:
+            return
+        yield last
+        if n_looked < size:
+            return
+        after = last
+        if took < QUICK_S:
+            size = min(size * 2, MOST_ROWS)
+        elif took > SLOW_S:
+            size = max(1, size // 2)
+
+
+@transaction.atomic
+def _step(leaving: Leaving, after: Key, most: int) -> Looked:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true)",
+            [f"{LOCK_MS}ms", f"{LONGEST_MS}ms"],
+        )
+    return leaving.step(after, most, timezone.now())
+
+
+def files_clear() -> None:
+    """Delete what processes of ours that were killed have left in the temporary folder, once it is a day old."""
+    folder, before = Path(tempfile.gettempdir()), timezone.now().timestamp() - KEEP_FILES_DAYS * 24 * 3600
+    old = [path for pattern in LEFT_FILES for path in folder.glob(pattern) if _is_ours(path, before)]
+    if not old:
+        return
+    in_use = _in_use()
+    for path in old:
+        if str(path) not in in_use:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _is_ours(path: Path, before: float) -> bool:
+    """Whether it is this account's, no link to elsewhere, and has not changed since that moment."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return found.st_uid == os.getuid() and found.st_mtime < before and not path.is_symlink()
+
+
+def _in_use() -> str:
+    """The names of what processes have open, mapped or listen at, as far as we may see it."""
+    texts = []
+    for file in (Path("/proc/net/unix"), *Path("/proc").glob("[0-9]*/maps")):
+        try:
+            texts.append(file.read_text(errors="replace"))
+        except OSError:  # it has ended, or is not ours
+            continue
+    return "\n".join(texts)

@@ -1,0 +1,314 @@
+"""What everybody has left behind goes, and nothing else: by age, by number, beside whoever comes back."""
+
+import os
+import socket
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt, AccessLog
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
+from django.utils import timezone
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule
+
+from games import services
+from games.models import ApiToken, Match, Ply, Room, Seat
+from games.rules.base import Side
+from games.services_tokens import token_make
+from learning import tasks
+from learning.models import Change, Draw, JobStatus, Lesson, Machine, MachineSeat, Tournament, TrainingRun
+from learning.selectors.boxes import ledger_errors
+from learning.services.pupils import machines_claim, pupil_teach
+from learning.services.runs import Stage, training_run_request
+from learning.services.schedules import Timing, schedule_create, schedule_delete
+from learning.services.tournaments import tournament_start
+from learning.workers import sweep
+from learning.workers.jobs import TurnEnd
+from learning.workers.runs import run_claim, run_execute
+from learning.workers.sweep import sweep_on
+from tests.factories import NC, guest, machine, person, play, play_out, room, swept, trained, user
+from tests.threads import at_once
+
+pytestmark = pytest.mark.django_db
+
+
+def ago(days: float) -> datetime:
+    return timezone.now() - timedelta(days=days)
+
+
+def aged(days: float) -> None:
+    """Let so much time go by for all that there is."""
+    by = timedelta(days=days)
+    moments = {
+        Room: ["created_at", "changed_at"],
+        Match: ["created_at", "finished_at"],
+        Lesson: ["created_at"],
+        Machine: ["created_at"],
+        TrainingRun: ["created_at", "started_at", "finished_at"],
+    }
+    with connection.cursor() as cursor:
+        for model, columns in moments.items():
+            changes = ", ".join(f"{column} = {column} - %(by)s" for column in columns)
+            cursor.execute(f"UPDATE {model._meta.db_table} SET {changes}", {"by": by})
+
+
+def pupil_played(number: int = 1) -> Machine:
+    """A guest's own machine that has learnt from a match."""
+    play_out(pupil_teach(person=guest(number), game=NC).room.code, guest(number))
+    return Machine.objects.get(guest=guest(number).guest)
+
+
+def lessons_let_go() -> None:
+    """Have no lesson tell of a match any more, as it is where ledgers are folded up."""
+    Lesson.objects.filter(kind__in=["match", "refill"]).update(kind="training", match=None)
+
+
+def test_matches_of_guests_go_after_a_month_and_those_of_accounts_after_a_year() -> None:
+    ann = person(user("ann"))
+    theirs, hers = room(), room(who=ann)
+    for seated, who in ((theirs, guest()), (hers, ann)):
+        play_out(seated.room.code, who)
+        services.room_reset(code=seated.room.code, person=who)
+    swept()
+    assert Match.objects.count() == 4
+    aged(31)
+    swept()
+    assert set(Room.objects.all()) == {hers.room}, "a match that was never finished goes with its room"
+    assert set(Seat.objects.values_list("match__room", flat=True)) == {hers.room.pk}
+    assert set(Ply.objects.values_list("match__room", flat=True)) == {hers.room.pk}
+    aged(335)
+    swept()
+    assert not Room.objects.exists()
+
+
+def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
+    seated = room()
+    play_out(seated.room.code, guest())
+    aged(31)
+    services.room_reset(code=seated.room.code, person=guest())
+    swept()
+    assert list(Match.objects.values_list("number", flat=True)) == [2]
+    assert services.room_look(code=seated.room.code)["number"] == 2
+    play_out(seated.room.code, guest())
+
+
+def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
+    learner = machine()
+    play_out(room("machine", machine=learner.slug).room.code, guest())
+    aged(31)
+    swept()
+    assert Match.objects.get().lessons.exists()
+    lessons_let_go()
+    swept()
+    assert [model for model in (Room, Seat, Ply, Draw, MachineSeat) if model._default_manager.exists()] == []
+    assert list(Machine.objects.all()) == [learner]
+    assert ledger_errors() == []
+
+
+def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
+    ann = person(user("ann"))
+    for who in (guest(), ann):
+        code = room(who=who).room.code
+        for _ in range(3):
+            play_out(code, who)
+            services.room_reset(code=code, person=who)
+    swept()
+    assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
+
+
+def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became_of_its_matches() -> None:
+    pupil = pupil_played()
+    aged(60)
+    assert pupil_played() == pupil
+    aged(60)
+    lessons_let_go()
+    swept()
+    assert not Room.objects.exists()
+    assert Machine.objects.filter(guest=guest().guest).exists()
+    aged(31)
+    swept()
+    assert all(one.slug.startswith("blank-") for one in Machine.objects.all())
+    assert [model for model in (Change, Lesson, Draw) if model._default_manager.exists()] == []
+    assert ledger_errors() == []
+
+
+def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
+    pupil = pupil_played()
+    Machine.objects.filter(pk=pupil.pk).update(learns=False)
+    lessons_let_go()
+    aged(89)
+    assert pupil_played() == pupil
+    aged(60)
+    swept()
+    assert Machine.objects.filter(pk=pupil.pk).exists()
+    aged(31)
+    swept()
+    assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on() -> None:
+    """After every single transaction: what is left of the machine adds up, and nobody can reach it."""
+    pupil = pupil_played()
+    lessons_let_go()
+    aged(91)
+    place, n_steps = None, 0
+    while (place := sweep_on(TurnEnd(0), place)) is not None:
+        assert ledger_errors() == []
+        n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
+    assert n_steps >= 3, "what it had goes a part at a time, and its row in the end"
+    assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    knocked: list[Any] = []
+    monkeypatch.setattr(tasks.sweep, "apply_async", lambda args, **_: knocked.append(args))
+    monkeypatch.setattr(tasks, "SWEEP_S", 0.0)
+    for n in range(3):
+        room(who=guest(n))
+    aged(31)
+    tasks.sweep()
+    while knocked:
+        tasks.sweep(*knocked.pop())
+    assert not Room.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_takes_a_machine_along_while_it_is_swept_keeps_it_or_finds_it_gone() -> None:
+    ann = user("ann")
+    pupils = [pupil_played(n) for n in range(1, 5)]
+    lessons_let_go()
+    aged(91)
+    faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
+    assert faults == []
+    for pupil in Machine.objects.filter(pk__in=[one.pk for one in pupils]):
+        assert (pupil.owner, pupil.learns, pupil.n_lessons) == (ann, True, 1)
+        assert pupil.lessons.count() == 1
+    assert ledger_errors() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes back holds the machine before the sweep does, and has stored nothing when it looks."""
+    pupil = pupil_played()
+    lessons_let_go()
+    aged(91)
+    Room.objects.all().delete()
+    with transaction.atomic():
+        services.room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
+        assert at_once(swept) == []
+    pupil.refresh_from_db()
+    assert pupil.guest == guest().guest
+    swept()
+    assert Machine.objects.filter(pk=pupil.pk, guest=guest().guest).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_move_never_waits_for_the_sweep_and_the_sweep_not_for_a_move() -> None:
+    seated, old = room(), room(who=guest(2))
+    play(old, guest(2), "1")
+    aged(31)
+    with transaction.atomic():
+        Room.objects.select_for_update().get(pk=old.room.pk)  # somebody is about to move there
+        play(seated, guest(), "1")
+        assert at_once(swept, swept) == []
+    assert set(Room.objects.all()) == {seated.room, old.room}
+    assert play(old, guest(2), services.room_look(code=old.room.code)["legal_moves"][0])["ply"] == 4
+    swept()
+    assert set(Room.objects.all()) == {seated.room, old.room}
+
+
+def test_old_runs_and_those_beyond_the_bound_go_but_for_what_a_ledger_tells_of(settings: Any) -> None:
+    ann = user("ann")
+    learner = trained(machine(owner=ann), games=10)
+    runs = [training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]) for _ in range(4)]
+    for run in runs:
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        run_execute(claimed)
+    settings.RUNS_PER_MACHINE = 2
+    swept()
+    assert TrainingRun.objects.count() == 5
+    lessons_let_go()
+    Lesson.objects.update(run=None)
+    swept()
+    assert set(TrainingRun.objects.all()) == set(runs[2:])
+    aged(366)
+    swept()
+    assert not TrainingRun.objects.exists()
+    assert ledger_errors() == []
+
+
+def test_a_training_that_never_ends_is_stopped_and_says_so() -> None:
+    ann = user("ann")
+    learner = machine(owner=ann)
+    run = training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 1_000_000_000)])
+    aged(31)
+    swept()
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    over = run_execute(claimed)
+    assert (over.status, over.games_done) == (JobStatus.CANCELLED, 0)
+    assert over.error.startswith("It was stopped")
+
+
+def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
+    ann = user("ann")
+    token_make(user=ann, name="new", scopes=["read"], lifetime=timedelta(days=1))
+    ended = token_make(user=ann, name="old", scopes=["read"], lifetime=None)[0]
+    ApiToken.objects.filter(pk=ended.pk).update(revoked_at=ago(91))
+    for days in (0, 31):
+        tried = {"username": f"ann{days}", "ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
+        attempt, log = AccessAttempt.objects.create(failures_since_start=1, **tried), AccessLog.objects.create(**tried)
+        for model, pk in ((AccessAttempt, attempt.pk), (AccessLog, log.pk)):
+            model._default_manager.filter(pk=pk).update(attempt_time=ago(days))
+    Session.objects.create(session_key="old", session_data="", expire_date=ago(1))
+    Session.objects.create(session_key="new", session_data="", expire_date=ago(-1))
+    learner = machine(owner=ann)
+    for timing in (Timing(crontab="0 3 * * *"), Timing(every=7)):
+        schedule = schedule_create(user=ann, machine=learner.slug, stages=[Stage("random", 10)], timing=timing)
+    CrontabSchedule.objects.create(minute="9")
+    schedule_delete(user=ann, schedule_id=schedule.pk)
+    swept()
+    assert [one.name for one in ApiToken.objects.all()] == ["new"]
+    assert [one.username for one in AccessAttempt.objects.all()] == ["ann0"]
+    assert [one.username for one in AccessLog.objects.all()] == ["ann0"]
+    assert [one.session_key for one in Session.objects.all()] == ["new"]
+    assert [one.minute for one in CrontabSchedule.objects.all()] == ["0"]
+    assert not IntervalSchedule.objects.filter(every=7).exists()
+
+
+def test_tournaments_beyond_the_bound_go_with_all_that_is_theirs(settings: Any) -> None:
+    settings.TOURNAMENTS_PER_ACCOUNT = 1
+    ann = user("ann")
+    for name in ("first", "second", "third"):
+        started = tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2, name=name)
+        Tournament.objects.filter(pk=started.pk).update(
+            status=JobStatus.FINISHED, finished_at=None if name == "first" else ago(1)
+        )
+    swept()
+    assert sorted(Tournament.objects.values_list("name", flat=True)) == ["first", "third"]
+
+
+def test_files_of_processes_that_were_killed_go_and_those_in_use_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, held, young, other = (tmp_path / name for name in ("pymp-left", "pymp-held", "pymp-young", "somebody"))
+    for folder in (left, held, young, other):
+        folder.mkdir()
+        if folder is not young:
+            os.utime(folder, (0, 0))
+    upload = tmp_path / "tmpabc.upload.json"
+    upload.touch()
+    os.utime(upload, (0, 0))
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(held / "listener"))
+        os.utime(held, (0, 0))
+        sweep.files_clear()
+        assert set(tmp_path.iterdir()) == {held, young, other}
+    sweep.files_clear()
+    assert set(tmp_path.iterdir()) == {young, other}
