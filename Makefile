@@ -25,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare bench lint format types lock lock-tools vendor browser test-browser
+.PHONY: help run test check bare archiving bench lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,11 @@ check: lint types ## everything but the tests: format, lint, types, import contr
 
 bare: $(DEV) ## make run and make test in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
 	@tests/bare.sh
+
+archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (as root on Debian, whose packages it installs)
+	@{ command -v pgbackrest && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql pgbackrest; } >/dev/null
+	@$(BIN)/python -m tests.archiving
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench

@@ -1,0 +1,169 @@
+"""Archiving with pgBackRest, tried: a site that is played on goes back to a moment between two back-ups.
+
+``make archiving``, as root on Debian: its PostgreSQL is Debian's, run by its user, as ``pgbackrest`` is. What is run
+here stands in ``docs/backup.md``, with the same settings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from menace_site import processes, servers
+
+STANZA = "beadbox"
+USER = "postgres"
+BIN = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=Path())
+CONF = """\
+[global]
+repo1-path={place}/repository
+repo1-retention-full=2
+log-path={place}/log
+lock-path={place}/lock
+spool-path={place}/spool
+log-level-console=warn
+start-fast=y
+
+[beadbox]
+pg1-path={place}/data
+pg1-socket-path={place}
+pg1-user=postgres
+"""
+POSTGRESQL = """\
+listen_addresses = ''
+unix_socket_directories = '{place}'
+archive_mode = on
+archive_command = 'pgbackrest --config={place}/pgbackrest.conf --stanza=beadbox archive-push %p'
+"""
+SITE = """
+import json, sys
+import django
+django.setup()
+from django.core.management import call_command
+from django.db import connection
+from games import services
+from games.models import Match
+from games.rules.base import Side
+from learning.models import Lesson
+from tests.factories import NC, guest, house
+does = sys.argv[1]
+if does == "begin":
+    call_command("migrate", verbosity=0)
+    house()
+if does != "count":
+    for _ in range(20):
+        room = services.room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room
+        services.match_resign(code=room.code, person=guest())
+call_command("audit", stdout=sys.stderr)
+with connection.cursor() as cursor:
+    cursor.execute("SELECT now()")
+    now = cursor.fetchone()[0].isoformat(" ", "milliseconds")
+print(json.dumps([Match.objects.count(), Lesson.objects.count(), now]))
+"""
+
+
+class Tried:
+    """A PostgreSQL of Debian's with its archive, and what the site says of its data."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def as_postgres(self, *command: str | Path) -> None:
+        subprocess.run(["runuser", "-u", USER, "--", *command], check=True, cwd="/")
+
+    def archive(self, *command: str) -> None:
+        """One command of pgBackRest, as the page has it."""
+        self.as_postgres("pgbackrest", f"--config={self.place}/pgbackrest.conf", f"--stanza={STANZA}", *command)
+
+    def start(self) -> None:
+        command = ["runuser", "-u", USER, "--", BIN / "postgres", "-D", self.place / "data"]
+        with (self.place / "postgres.log").open("ab") as log:
+            self.running = processes.spawn(command, output=log, death_signal=signal.SIGINT)
+        ready = [BIN / "pg_isready", "--quiet", "--host", self.place]
+        answers = processes.wait_until(lambda: subprocess.run(ready, check=False).returncode == 0, timeout_s=300)
+        # After a return in time it reads for a while before it writes.
+        writes = answers and processes.wait_until(lambda: self.ask("SELECT pg_is_in_recovery()") == "f", timeout_s=300)
+        assert writes, (self.place / "postgres.log").read_text()
+
+    def stop(self) -> None:
+        if self.running is not None:
+            self.as_postgres(BIN / "pg_ctl", "stop", "--pgdata", self.place / "data", "--mode=fast", "--silent")
+            processes.stop({self.running: signal.SIGTERM})
+            self.running = None
+
+    def ask(self, statement: str) -> str:
+        command = ["runuser", "-u", USER, "--", "psql", "--host", self.place, "--tuples-only", "--no-align"]
+        return subprocess.run(
+            [*command, "--command", statement], capture_output=True, text=True, check=False
+        ).stdout.strip()
+
+    def site(self, does: str) -> tuple[int, int, str]:
+        """How many matches and lessons there are after that, all beads counted, and what the server's clock says."""
+        place = f"postgres://postgres@/app?host={self.place}"
+        env = {**os.environ, "DATABASE_URL": place, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+        done = subprocess.run([sys.executable, "-c", SITE, does], env=env, stdout=subprocess.PIPE, check=True)
+        matches, lessons, now = json.loads(done.stdout)
+        return matches, lessons, now
+
+
+@contextlib.contextmanager
+def tried() -> Iterator[Tried]:
+    """An empty PostgreSQL that archives."""
+    place = Path(tempfile.mkdtemp(prefix="beadbox-archiving-"))
+    one = Tried(place)
+    try:
+        shutil.chown(place, USER)
+        (place / "log").mkdir()
+        shutil.chown(place / "log", USER)
+        new = ("--auth=trust", "--encoding=UTF8", "--no-sync")
+        one.as_postgres(BIN / "pg_ctl", "initdb", "--silent", "--pgdata", place / "data", "--options", " ".join(new))
+        (place / "pgbackrest.conf").write_text(CONF.format(place=place))
+        with (place / "data" / "postgresql.conf").open("a") as conf:
+            conf.write(POSTGRESQL.format(place=place))
+        one.start()
+        one.as_postgres("createdb", "--host", place, "app")
+        yield one
+    finally:
+        one.stop()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def main() -> int:
+    """Archive, back up, play, lose everything, and go back to before; 0 if what is there then is what was."""
+    if os.geteuid() != 0 or not shutil.which("pgbackrest") or not BIN.parts:
+        sys.stdout.write("This needs root, and Debian's packages postgresql and pgbackrest.\n")
+        return 1
+    var = Path(os.environ["BEADBOX_VAR"])
+    with servers.throwaway_servers(var, database=False, redis=True), tried() as one:
+        one.archive("stanza-create")
+        one.archive("check")
+        before = one.site("begin")
+        one.archive("--type=full", "backup")
+        then = one.site("play")
+        after = one.site("play")
+        assert before[:2] < then[:2] < after[:2], (before, then, after)
+        one.ask("SELECT pg_switch_wal()")
+        one.archive("check")
+        one.stop()
+        one.archive("--delta", "--type=time", f"--target={then[2]}", "--target-action=promote", "restore")
+        one.start()
+        found = one.site("count")
+    sys.stdout.write(
+        f"{before[:2]} in the back-up, {then[:2]} then, {after[:2]} when all was lost; {found[:2]} came back\n"
+    )
+    return 0 if found[:2] == then[:2] else 1
+
+
+if __name__ == "__main__":
+    import tests.settings  # noqa: F401 - chooses where throwaway servers keep their files
+
+    sys.exit(main())
