@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -187,10 +188,11 @@ def _plain(text: str) -> Any:
 
 
 class Metrics:
-    """Answers ``/metrics`` and hands every other request on."""
+    """Answers ``/metrics``, from a thread of its own, and hands every other request on."""
 
     def __init__(self, otherwise: Application) -> None:
         self.otherwise = otherwise
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="metrics")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"].rstrip("/") != "/metrics":
@@ -205,7 +207,8 @@ class Metrics:
             says = {"detail": f"{scope['method']} is not done here, GET is.", "code": "method_not_allowed"}
             await answer(send, 405, says, (b"allow", b"GET, HEAD"))
         else:
-            text = await asyncio.to_thread(metrics_text, Processes(), Site())
+            loop = asyncio.get_running_loop()
+            text = await loop.run_in_executor(self.thread, metrics_text, Processes(), Site())
             kind = [(b"content-type", CONTENT_TYPE_LATEST.encode()), (b"content-length", str(len(text)).encode())]
             await send({"type": "http.response.start", "status": 200, "headers": kind})
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else text})

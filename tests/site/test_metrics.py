@@ -1,6 +1,8 @@
 """``/metrics``: what several processes have counted, what the rows say, and who is told."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from django.db import connection
@@ -22,7 +25,7 @@ from learning.workers.runs import RUNS
 from menace_site.asgi import application
 from menace_site.checks import check_settings
 from menace_site.metric_files import metric_files_read
-from menace_site.metrics import may_ask
+from menace_site.metrics import Site, may_ask
 from menace_site.servers import BASE_DIR
 from tests.factories import abandoned, machine
 from tests.sockets import Socket
@@ -245,3 +248,26 @@ def test_a_lease_that_ran_out_is_counted_once_and_one_given_back_is_not() -> Non
     assert claim_next([RUNS]) is not None
     assert value_of("beadbox_leases_lost_total") == before[0] + 1
     assert value_of("beadbox_turns_total", kind="runs") == before[1] + 4
+
+
+@pytest.mark.django_db
+def test_the_rules_and_the_dashboard_ask_for_what_there_is() -> None:
+    monitoring = BASE_DIR / "docs" / "monitoring"
+    rules = [
+        rule for group in yaml.safe_load((monitoring / "alerts.yml").read_text())["groups"] for rule in group["rules"]
+    ]
+    panels = json.loads((monitoring / "dashboard.json").read_text())["panels"]
+    asked = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
+    names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
+    there = [*REGISTRY.collect(), *Site().collect()]
+    # A histogram is asked for by its buckets or count, and what has labels has no sample before the first.
+    told = {
+        name for one in there for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
+    }
+    assert names <= told
+    assert len(rules) == 10
+    page = (BASE_DIR / "docs" / "operating.md").read_text()
+    for rule in rules:
+        assert {"summary", "reason", "action"} <= set(rule["annotations"])
+        assert f"### {rule['alert']}\n" in page
+        assert rule["annotations"]["action"] == f"docs/operating.md#{rule['alert'].lower()}"
