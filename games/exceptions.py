@@ -60,6 +60,13 @@ class BusyError(PlayError):
     retry_after_s = 2
 
 
+class SiteFullError(PlayError):
+    message = "This site keeps as much as it can just now. What is there goes on: try again tomorrow."
+    code = "site_full"
+    status = 503
+    retry_after_s = 3600
+
+
 class NotYourTurnError(PlayError):
     message = "It is the other side's turn."
     code = "not_your_turn"

@@ -31,11 +31,15 @@ class Choice:
 
 
 class Visitor(AnonymousUser):
-    """Somebody without an account, known by the guest number of their browser's session if they have one."""
+    """Somebody without an account, known by the guest number of their browser's session if they have one.
 
-    def __init__(self, guest: UUID | None = None) -> None:
+    ``address`` is that of who makes something, as ``games.identity.address_of`` hashes it.
+    """
+
+    def __init__(self, guest: UUID | None = None, address: str = "") -> None:
         super().__init__()
         self.guest = guest
+        self.address = address
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
+from time import monotonic
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models import QuerySet
 
-from games.exceptions import PlayError
+from games.exceptions import PlayError, SiteFullError
 
 
 def account_lock(user: Any) -> None:
@@ -33,6 +36,57 @@ def count_lock(whose: str) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {COUNT_LOCK}", [whose])
+
+
+SITE_MOST = {
+    "games_match": "MATCHES_MOST",
+    "learning_machine": "MACHINES_MOST",
+    "auth_user": "ACCOUNTS_MOST",
+    "learning_trainingrun": "RUNS_MOST",
+    "learning_tournament": "TOURNAMENTS_MOST",
+}
+"""By table, the setting that says how many rows of it the whole site may have."""
+COUNT_AGAIN_S = 10.0
+SITE_COUNTS = """
+    SELECT 'bytes', pg_database_size(current_database()) UNION ALL
+    SELECT counted.relname, greatest(n_live_tup, reltuples::bigint)
+    FROM pg_stat_user_tables AS counted JOIN pg_class ON pg_class.oid = relid
+    WHERE counted.relname = ANY(%s) AND schemaname = current_schema()"""
+
+
+class SiteCounts:
+    """How many rows the site has, and how many bytes, as PostgreSQL estimated them some seconds ago."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._counted: dict[str, int] = {}
+        self.again_at = 0.0
+
+    def now(self) -> dict[str, int]:
+        """By table, and of ``bytes``; asked again after :data:`COUNT_AGAIN_S`, by one thread."""
+        with self._lock:
+            if monotonic() < self.again_at:
+                return self._counted
+            self.again_at = monotonic() + COUNT_AGAIN_S
+        with connection.cursor() as cursor:
+            cursor.execute(SITE_COUNTS, [list(SITE_MOST)])
+            self._counted = dict(cursor.fetchall())
+        return self._counted
+
+
+site_counts = SiteCounts()
+
+
+def site_require(table: str) -> None:
+    """Refuse to begin one more of what this table holds, where the site has as many, or as much of all, as it may.
+
+    Raises:
+        SiteFullError.
+    """
+    counted = site_counts.now()
+    is_full = counted.get(table, 0) >= getattr(settings, SITE_MOST[table])
+    if is_full or counted.get("bytes", 0) >= settings.DATABASE_BYTES_MOST:
+        raise SiteFullError
 
 
 def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[int], PlayError]) -> None:

@@ -33,7 +33,7 @@ from games import events, exceptions, thinking
 from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
 from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
-from games.quotas import COUNT_LOCK, count_lock
+from games.quotas import COUNT_LOCK, count_lock, site_require
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -268,6 +268,7 @@ def _token_new() -> str:
 
 def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
     """Store a room with what was asked for, and start its first match."""
+    site_require("games_match")
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
     room = Room(code=_code_free(), opened_from=person.address, **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
@@ -540,6 +541,7 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     Raises:
         RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError.
     """
+    site_require("games_match")
     match = match_current(code, lock=True, session=person.seen_in, to_follow=True)
     room, seats = match.room, seats_read(match)
     if not room.is_exhibition:

@@ -29,10 +29,11 @@ from django.views.generic import FormView, TemplateView
 from games import services, services_tokens
 from games.answers import not_found, sent_back, too_many
 from games.authentication import GUEST_KEY
-from games.exceptions import PlayError, RoomNotFoundError, TooManyGuessesError
+from games.exceptions import PlayError, RoomNotFoundError, SiteFullError, TooManyGuessesError
 from games.forms import TokenForm
 from games.identity import guest_seated, person_of_request
 from games.players import Claimed
+from games.quotas import site_require
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
 from games.throttles import AddressThrottle, Guesses, PageThrottle
@@ -213,6 +214,11 @@ class SignUpView(FormView):
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
         """Store the account, take the guest's matches and machines over, log in: all of it or nothing."""
+        try:
+            site_require("auth_user")
+        except SiteFullError as error:
+            form.add_error(None, str(error))
+            return self.form_invalid(form)
         with transaction.atomic():
             user = form.save()
             _enter(self.request, user)

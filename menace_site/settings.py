@@ -296,6 +296,8 @@ REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
 # How many a browser may keep; an account may have so many beyond its own, if they came along with a log-in.
 MACHINES_PER_GUEST = env.int("MACHINES_PER_GUEST", default=20)
+# How many the browsers behind an address may keep together: of a school, each child's of a year.
+MACHINES_PER_ADDRESS = env.int("MACHINES_PER_ADDRESS", default=2_000)
 # How many values a machine that keeps them may have, and all machines of an account together (a million are .6 GB with
 # their index). One that has as many learns no new ones; those that it has go on learning.
 VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
@@ -327,6 +329,15 @@ EXPERIMENTS_KEPT = env.int("EXPERIMENTS_KEPT", default=5_000)
 KEEP_LOG_INS_DAYS = env.int("KEEP_LOG_INS_DAYS", default=30)
 # Tokens after they were revoked or have expired.
 KEEP_TOKENS_DAYS = env.int("KEEP_TOKENS_DAYS", default=90)
+
+# How much the whole site keeps; beyond that nothing new is begun, and what is there goes on. Rows are counted as
+# PostgreSQL estimates them, and the size is that of the database.
+MATCHES_MOST = env.int("MATCHES_MOST", default=2_000_000)
+MACHINES_MOST = env.int("MACHINES_MOST", default=200_000)
+ACCOUNTS_MOST = env.int("ACCOUNTS_MOST", default=100_000)
+RUNS_MOST = env.int("RUNS_MOST", default=500_000)
+TOURNAMENTS_MOST = env.int("TOURNAMENTS_MOST", default=100_000)
+DATABASE_BYTES_MOST = env.int("DATABASE_BYTES_MOST", default=40_000_000_000)
 
 # Live matches
 

@@ -1,6 +1,7 @@
 """A private PostgreSQL and Valkey for the run, started once, whatever number of workers share it."""
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -59,6 +60,14 @@ def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     from games.throttles import Throttle
 
     monkeypatch.setattr(Throttle, "timer", lambda self: 1_800_000_000.0)
+
+
+@pytest.fixture(autouse=True)
+def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How much the site has is asked every few seconds: in no test that counts its queries."""
+    from games.quotas import site_counts
+
+    monkeypatch.setattr(site_counts, "again_at", math.inf)
 
 
 @pytest.fixture

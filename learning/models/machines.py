@@ -80,6 +80,15 @@ class Machine(models.Model):
         editable=False,
         help_text="The guest whose browser it belongs to; nobody else ever sees it.",
     )
+    made_from = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        db_index=True,
+        editable=False,
+        help_text="A keyed hash of the address that it was made from, as long as it is a guest's.",
+    )
     is_pupil = models.BooleanField(
         default=False, help_text="The one that its owner teaches with one click, of its game and side."
     )

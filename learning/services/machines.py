@@ -15,11 +15,12 @@ from django.db.models import Max, QuerySet, Sum
 from games.exceptions import GuestMovedError
 from games.models import Room
 from games.players import Visitor
-from games.quotas import account_lock, count_lock, quota_require
+from games.quotas import account_lock, count_lock, quota_require, site_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from games.selectors import rooms_of, rooms_open
+from games.services import AT_ONCE
 from learning.access import To, machine_for, machine_require
 from learning.core.exchange.document import Document, Wanted
 from learning.core.exchange.errors import ExchangeError
@@ -222,6 +223,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
     Raises:
         MachineNotFoundError, ValueQuotaError.
     """
+    site_require("learning_machine")
     user_id = None if owner is None else owner.pk
     if owner is not None:
         account_lock(owner)
@@ -491,6 +493,7 @@ def machine_quota_require(user: Any) -> None:
         GuestMovedError: what the visitor had has gone to an account since they asked.
     """
     if isinstance(user, Visitor):
+        site_require("learning_machine")
         most = settings.MACHINES_PER_GUEST
         guest_lock(user.guest)
         if user.guest is not None and MovedGuest.objects.filter(guest=user.guest).exists():
@@ -500,7 +503,9 @@ def machine_quota_require(user: Any) -> None:
             raise MachineQuotaError(
                 f"A browser may keep {most} machines, and yours has {n_machines}. Delete one first."
             )
+        _address_quota_require(user.address)
         return
+    site_require("learning_machine")
     most = settings.MACHINES_PER_ACCOUNT
     quota_require(
         user,
@@ -508,6 +513,21 @@ def machine_quota_require(user: Any) -> None:
         most,
         lambda n: MachineQuotaError(f"An account may have {most} machines, and you have {n}. Delete one first."),
     )
+
+
+def _address_quota_require(address: str) -> None:
+    """Refuse a guest where guests have as many machines as they may, counted under a lock near the bound alone."""
+    most = settings.MACHINES_PER_ADDRESS
+    here = Machine.objects.filter(made_from=address)
+    n_machines = here.count() if address else 0
+    if address and n_machines + AT_ONCE > most:
+        count_lock(f"machines of address {address}")
+        n_machines = here.count()
+    if n_machines >= most:
+        raise MachineQuotaError(
+            f"Visitors where you are keep {most:,} machines, as many as may be. Make an account or log in, and"
+            " you have machines of your own."
+        )
 
 
 def values_quota_require(user: Any, n_more: int) -> None:

@@ -96,7 +96,7 @@ def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seate
 def owner_of(person: Person) -> Any:
     """The account or the visitor that a person is."""
     if person.user_id is None:
-        return Visitor(person.guest)
+        return Visitor(person.guest, person.address)
     return get_user_model().objects.get(pk=person.user_id)
 
 
@@ -126,7 +126,9 @@ def pupil_ensure(*, user: Any, game: str, side: Side) -> Machine:
 
 def owner_fields(user: Any) -> dict[str, Any]:
     """The fields of a machine that say that it belongs to this account, or to this visitor's browser."""
-    return {"guest": user.guest, "is_public": False} if isinstance(user, Visitor) else {"owner": user}
+    if isinstance(user, Visitor):
+        return {"guest": user.guest, "made_from": user.address, "is_public": False}
+    return {"owner": user}
 
 
 def _blank(rules: Game[Any, Any], side: Side) -> Machine:
@@ -166,9 +168,9 @@ def machines_claim(user_id: int, guest: UUID) -> Claimed:
     locked = machines_locked(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
     machines = sorted(locked, key=lambda one: (not one.is_pupil, -one.n_games, one.pk))
     for machine in machines[:n_fit]:
-        machine.owner, machine.guest = user, None
+        machine.owner, machine.guest, machine.made_from = user, None, ""
         machine.is_pupil = machine.is_pupil and (machine.game, machine.side) not in taught
-        machine.save(update_fields=["owner", "guest", "is_pupil"])
+        machine.save(update_fields=["owner", "guest", "made_from", "is_pupil"])
     if len(machines) <= n_fit:
         MovedGuest.objects.get_or_create(guest=guest)
     return Claimed([one.name for one in machines[:n_fit]], [one.name for one in machines[n_fit:]])

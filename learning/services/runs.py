@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from games.quotas import quota_require
+from games.quotas import quota_require, site_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for
 from learning.core.kernels.random_source import RandomSource
@@ -115,6 +115,7 @@ def training_run_request(
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
     """
     if not (is_trial or user.is_staff):
+        site_require("learning_trainingrun")
         _run_quota_require(user)
     learner = machine_for(user, machine, to="train")
     for stage in stages:

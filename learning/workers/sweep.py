@@ -56,7 +56,7 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     for machine in left.filter(pk__in=[machine.pk for machine in free]):
         boxes_unshare(machine)
         names_forget(Machine.objects.filter(pk=machine.pk))
-        nobodys: dict[str, Any] = {"owner": None, "guest": None, "room": None, "is_pupil": False}
+        nobodys: dict[str, Any] = {"owner": None, "guest": None, "made_from": "", "room": None, "is_pupil": False}
         Machine.objects.filter(pk=machine.pk).update(
             slug=f"{GONE}{machine.pk}", is_public=False, learns=False, **nobodys
         )

@@ -1,19 +1,26 @@
 """How many rooms may be open at once: of a guest, of an account, of everybody behind an address; by every road."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from games import services
-from games.exceptions import RoomQuotaError
+from games.exceptions import RoomQuotaError, SiteFullError
 from games.models import Match, Room
+from games.quotas import site_counts
 from games.selectors import rooms_of, rooms_open, rooms_open_count
-from games.services import Person
-from tests.factories import NC, guest, machine, person, play, room, stranger, swept, user
+from games.services import Person, room_reset
+from learning.services.machines import machine_copy
+from learning.services.pupils import pupil_teach
+from learning.services.runs import Stage, training_run_request
+from learning.services.tournaments import tournament_start
+from tests.factories import NC, guest, machine, person, play, play_out, room, stranger, swept, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +130,35 @@ def test_a_page_says_so_in_the_lobby() -> None:
         "You have 2 matches open, as many as a guest may. Finish one or give one up first; one that nobody has moved in"
         " for an hour does not count."
     )
+
+
+@pytest.mark.parametrize("bound", ["MATCHES_MOST", "DATABASE_BYTES_MOST"])
+def test_a_site_that_is_full_begins_nothing_new_and_goes_on(bound: str, settings: Any, monkeypatch: Any) -> None:
+    seated, ann = room(), user("ann")
+    learner = machine(owner=ann)
+    monkeypatch.setattr(site_counts, "again_at", 0.0)
+    setattr(settings, bound, 0)
+    answer = APIClient().post("/api/rooms", BODY)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "site_full", "3600")
+    told = Client().post("/rooms", {**BODY, "side": "X"}, follow=True)
+    assert [str(one) for one in told.context["messages"]] == [SiteFullError.message]
+    play_out(seated.room.code, guest())
+    with pytest.raises(SiteFullError):
+        room_reset(code=seated.room.code, person=guest())
+    for name in ("MACHINES_MOST", "ACCOUNTS_MOST", "RUNS_MOST", "TOURNAMENTS_MOST"):
+        setattr(settings, name, 0)
+    asks: list[Callable[[], Any]] = [
+        lambda: machine_copy(user=ann, machine_id=learner.pk),
+        lambda: pupil_teach(person=guest(), game=NC),
+        lambda: training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]),
+        lambda: tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2),
+    ]
+    for asked in asks:
+        with pytest.raises(SiteFullError):
+            asked()
+    form = {"username": "newcomer", "password1": "x8-pLum-tree", "password2": "x8-pLum-tree"}
+    assert SiteFullError.message in Client().post("/signup", form).content.decode()
+    assert list(get_user_model().objects.all()) == [ann]
 
 
 def test_the_address_itself_is_not_kept_and_its_hash_not_for_long() -> None:

@@ -308,6 +308,32 @@ def test_an_account_is_no_guest_and_its_machines_are_never_swept() -> None:
     assert Machine.objects.filter(pk=machine.pk).exists()
 
 
+def test_the_browsers_behind_an_address_keep_so_many_machines_together(settings: Any) -> None:
+    settings.MACHINES_PER_ADDRESS = 2
+    first, second, third = Client(), Client(), Client()
+    for browser in (first, second):
+        taught(browser)
+    told = third.post("/teach", {"game": NC}, follow=True)
+    assert "Visitors where you are keep 2 machines, as many as may be." in str(next(iter(told.context["messages"])))
+    elsewhere = Client(REMOTE_ADDR="192.0.2.7")
+    assert taught(elsewhere)[1].made_from != ""
+    assert "192" not in Machine.objects.exclude(guest=None).latest("pk").made_from
+    ann = user("ann")
+    machines_claim(ann.pk, guest_of(first).guest)
+    assert ann.machines.get().made_from == ""
+    taught(third)
+    assert pupil_ensure(user=ann, game=NC, side=Side.SECOND), "an account has a bound of its own"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_behind_an_address_no_more_are_made_than_may_be(settings: Any) -> None:
+    settings.MACHINES_PER_ADDRESS = 3
+    pupil(99)
+    makes = [lambda n=n: pupil_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST) for n in range(6)]
+    assert [type(one) for one in at_once(*makes)] == [MachineQuotaError] * 3
+    assert Machine.objects.filter(made_from="here").count() == 3
+
+
 def test_a_browser_keeps_so_many_machines(settings: Any) -> None:
     settings.MACHINES_PER_GUEST = 1
     pupil()
@@ -315,5 +341,5 @@ def test_a_browser_keeps_so_many_machines(settings: Any) -> None:
         pupil(side=Side.SECOND)
     with pytest.raises(MachineQuotaError), transaction.atomic():
         machine_quota_require(visitor())
-    assert owner_fields(visitor()) == {"guest": UUID(int=1), "is_public": False}
+    assert owner_fields(visitor()) == {"guest": UUID(int=1), "made_from": "", "is_public": False}
     assert machine_reset(user=visitor(), machine_id=pupil().pk).n_games == 0
