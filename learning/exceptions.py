@@ -200,3 +200,9 @@ class NotYourExperimentError(PlayError):
     message = "Somebody else began this. Only they can stop it."
     code = "not_your_experiment"
     status = 403
+
+
+class AccountNotClosedError(PlayError):
+    message = "This account is not closed."
+    code = "account_not_closed"
+    status = 409

@@ -79,6 +79,7 @@ handler500 = fault
 admin.site.login = log_in_counted(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    path("admin/", include("learning.admin.urls")),
     path("admin/", admin.site.urls),
     re_path(r"^api/health/?$", read_only(health), name="api-health"),
     re_path(r"^api/health/live/?$", read_only(live), name="api-health-live"),

@@ -25,9 +25,9 @@ from django.utils.html import format_html
 from games.rules.registry import GAMES
 from games.selectors import game_view
 
-COUNTED_MOST = 10_000
+COUNTED_MOST = 5_000
 """So many rows of a list can be paged through; who wants others narrows the list."""
-LOOKED_THROUGH = 200_000
+LOOKED_THROUGH = 50_000
 """Among so many of the newest rows a filter looks that no index answers."""
 
 
@@ -121,6 +121,19 @@ class GameFilter(Choices):
         return ((slug, game.name) for slug, game in GAMES.items())
 
 
+class Finder(AutocompleteSelect):
+    """A field that looks for a row while one types. It says what for as long as it is empty."""
+
+    def __init__(self, field: Any, looks_for: str) -> None:
+        super().__init__(field, admin.site)
+        self.looks_for = looks_for
+
+    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Django's own, with these words: what reads the page aloud knows the field by them."""
+        words = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
+        return {**super().build_attrs(base_attrs, extra_attrs), **words}
+
+
 class RowFilter(admin.ListFilter):
     """By a row of another table, which is looked for by typing: a table of thousands is no list of links.
 
@@ -140,7 +153,6 @@ class RowFilter(admin.ListFilter):
         self.is_asked = bool(text)
         self.model = model
         self.rest = [(name, value) for name, value in request.GET.items() if name not in (self.parameter_name, "p")]
-        self.admin_site = model_admin.admin_site
 
     def has_output(self) -> bool:
         """Always: nobody knows whether there is a row to look for."""
@@ -159,10 +171,9 @@ class RowFilter(admin.ListFilter):
     def choices(self, changelist: Any) -> Iterator[Any]:
         """The field to type into, and the way back to all."""
         key = self.model._meta.get_field(self.field)
-        widget = AutocompleteSelect(key, self.admin_site)
+        widget = Finder(key, f"Any {self.title}")
         widget.choices = forms.ModelChoiceField(key.remote_field.model._default_manager.all()).choices
-        label = f"filter-{self.parameter_name}"
-        html = widget.render(self.parameter_name, self.row_id, {"id": label, "aria-label": str(self.title)})
+        html = widget.render(self.parameter_name, self.row_id, {"id": f"filter-{self.parameter_name}"})
         yield {
             "field": html,
             "rest": self.rest,
@@ -178,7 +189,7 @@ class WithRowFilter(admin.ModelAdmin):
     def media(self) -> forms.Media:
         """What forms need, and the field of the filter."""
         chosen = next(one for one in self.list_filter if isinstance(one, type) and issubclass(one, RowFilter))
-        return super().media + AutocompleteSelect(self.model._meta.get_field(chosen.field), self.admin_site).media
+        return super().media + Finder(self.model._meta.get_field(chosen.field), "").media
 
 
 def log_each(request: HttpRequest, rows: Iterable[Model], message: str) -> None:

@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from games.admin.base import (
-    LOOKED_THROUGH,
     BoardMedia,
     Choices,
     Counted,
@@ -86,6 +85,7 @@ class MachineAdmin(ReadOnly, WithRowFilter, Counted):
         *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "boxes_link"),
     )
     readonly_fields = fields[4:]
+    sortable_by = ()
     actions = ("train",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:
@@ -179,9 +179,6 @@ class BoxAdmin(ReadOnly, WithRowFilter, Large):
     list_filter = (MachineFilter, VisitedFilter, MoveFilter)
     list_select_related = ("machine",)
     search_fields = ("position__exact",)
-    search_help_text = (
-        f"A position as it is written. Without a machine the newest {LOOKED_THROUGH:,} boxes are searched."
-    )
     indexed = (MachineFilter.parameter_name,)
     fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "visits", "latest_changes")
     readonly_fields = fields

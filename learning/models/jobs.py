@@ -23,6 +23,15 @@ class Job(models.Model):
     status = models.CharField(max_length=9, choices=JobStatus, default=JobStatus.QUEUED)
     knocked_at = models.DateTimeField(default=timezone.now, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # With a default of the database's own: a worker of the release before knows nothing of it.
+    leased_by = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Which worker has it, host and process; one that has let go, or was told to, has it no more.",
+    )
 
     class Meta:
         abstract = True

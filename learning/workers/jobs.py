@@ -11,10 +11,12 @@ nor the long ones of a kind keep the others waiting for longer than a few turns.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from socket import gethostname
 from time import monotonic
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -92,7 +94,10 @@ class JobKind(ABC, Generic[JobT]):
         # for the row, and two workers would both have it. Only the lease tells one worker's claim from another's, so no
         # two are ever the same.
         taken = self.rows.filter(waits(now), pk=job_id).update(
-            status=JobStatus.RUNNING, lease_until=now + timedelta(seconds=self.lease_s), **self.begun
+            status=JobStatus.RUNNING,
+            lease_until=now + timedelta(seconds=self.lease_s),
+            leased_by=worker_name(),
+            **self.begun,
         )
         job = self.rows.select_related(*self.related).filter(pk=job_id).first() if taken else None
         if job is not None:
@@ -141,7 +146,7 @@ def let_go(job: Job, **fields: Any) -> None:
         JobLostError: it is no longer this worker's; nothing was stored.
     """
     now = timezone.now()
-    _update(job, lease_until=now, knocked_at=now, **fields)
+    _update(job, lease_until=now, knocked_at=now, leased_by="", **fields)
 
 
 def end(job: Job, status: JobStatus, **fields: Any) -> None:
@@ -150,8 +155,23 @@ def end(job: Job, status: JobStatus, **fields: Any) -> None:
     Raises:
         JobLostError: it is no longer this worker's; nothing was stored.
     """
-    _update(job, status=status, lease_until=None, **fields)
+    _update(job, status=status, lease_until=None, leased_by="", **fields)
     transaction.on_commit(JOBS_ENDED.labels(job._meta.model_name, status).inc)
+
+
+def take_back(kind: JobKind[Any], job_id: int) -> bool:
+    """Take a job from the worker that has it, alive or not: it waits for its turn; whether there was one to take.
+
+    What that worker has stored stays, and what it is about to store it drops (:class:`JobLostError`).
+    """
+    now = timezone.now()
+    leased = kind.rows.filter(pk=job_id, status=JobStatus.RUNNING).exclude(leased_by="")
+    return bool(leased.update(lease_until=now, knocked_at=now, leased_by=""))
+
+
+def worker_name() -> str:
+    """What this process is called where it has a job."""
+    return f"{gethostname()[:80]} {os.getpid()}"
 
 
 def fault(error: Exception) -> str:

@@ -36,8 +36,8 @@ FILL = [
             ON number = 1 + n / %(machines)s""",
     """INSERT INTO games_room (code, game, opponent, machine, takes_over, first, second, fresh, host_token_sha256,
         opened_from, version, created_at, changed_at)
-        SELECT lpad(to_hex(n), 6, 'z'), 'noughts-and-crosses', 'menace', '', '', '', '', false, '',
-            md5((n %% 500)::text), 1, now(), now() - n * interval '1 second'
+        SELECT translate(lpad(to_hex(n), 6, 'z'), '01', 'xy'), 'noughts-and-crosses', 'menace', '', '', '', '', false,
+            '', md5((n %% 500)::text), 1, now(), now() - n * interval '1 second'
         FROM generate_series(1, %(matches)s / 5) AS n""",
     """INSERT INTO games_match (room_id, number, status, position, n_plies, seed, winner, termination, created_at,
         finished_at)
@@ -61,27 +61,30 @@ FILL = [
 ]
 """Each is given how many machines, boxes and matches there are to be."""
 LISTS = {
-    "games/match/": ["", "?status__exact=playing", "?game=hexapawn", "?termination=resignation", "?q=zzz001", "?p=200"],
-    "games/room/": ["", "?game=hexapawn", "?opponent=random", "?fresh__exact=1", "?q=zzz001"],
+    "games/match/": ["", "?status__exact=playing", "?game=hexapawn", "?termination=resignation", "?q=zzzxxy", "?p=50"],
+    "games/room/": ["", "?game=hexapawn", "?opponent=random", "?fresh__exact=1", "?q=zzzxxy"],
     "games/apitoken/": ["", "?q=filler"],
     "games/addressblock/": ["", "?q=10."],
     "auth/user/": ["", "?q=filler+12", "?is_staff__exact=1"],
     "learning/machine/": [
         *("", "?game=hexapawn", "?side__exact=0", "?preset=menace", "?learns__exact=0", "?is_public__exact=1"),
-        *("?q=ller+99", "?q=filler-77", "?o=1", "?o=-8", "?owner__id__exact={user}", "?p=90"),
+        *("?q=ller+99", "?q=filler-77", "?owner__id__exact={user}", "?p=50"),
     ],
     "learning/box/": [
-        *("", "?visited=yes", "?visited=no", "?move_number=9", "?q=.........", "?p=150"),
+        *("", "?visited=yes", "?visited=no", "?move_number=9", "?q=.........", "?p=100"),
         *("?machine__id__exact={machine}", "?machine__id__exact={machine}&visited=yes&move_number=2"),
     ],
-    "learning/lesson/": ["", "?kind__exact=choice", "?machine__id__exact={machine}", "?p=150"],
+    "learning/lesson/": ["", "?kind__exact=choice", "?machine__id__exact={machine}", "?p=100"],
     "learning/trainingrun/": ["", "?status__exact=running", "?machine__id__exact={machine}"],
     "learning/value/": ["", "?machine={machine}", "?machine={machine}&q=0-0"],
     "learning/weights/": ["", "?machine__id__exact={machine}"],
     "learning/snapshot/": ["", "?machine__id__exact={machine}"],
     "learning/schedule/": ["", "?machine__id__exact={machine}", "?task__enabled__exact=0"],
     "learning/tournament/": ["", "?status__exact=running", "?game=hexapawn"],
-    "learning/experimentrun/": ["", "?experiment=menace-1961", "?status__exact=running"],
+    "learning/experimentrun/": ["", "?experiment=gardner", "?status__exact=running"],
+    "usage/": ["", "?within=hour"],
+    "queue/": [""],
+    "admin/logentry/": ["", "?action_flag__exact=2", "?q=filler"],
     "autocomplete/": [
         "?app_label=learning&model_name=box&field_name=machine&term=ller+99",
         "?app_label=learning&model_name=machine&field_name=owner&term=ller+12",

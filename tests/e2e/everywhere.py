@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import connection
 from playwright.sync_api import Page, expect
 
@@ -331,6 +332,11 @@ def admin_box(page: Page, world: World) -> None:
     expect(page.locator("bead-board svg").first).to_be_visible()
 
 
+def admin_close(page: Page, world: World) -> None:
+    log_in(page, STAFF)
+    page.goto(f"/admin/auth/user/{get_user_model().objects.get(username='ada').pk}/close/")
+
+
 def admin_boxes(page: Page, world: World) -> None:
     log_in(page, STAFF)
     page.goto(f"/admin/learning/box/?machine__id__exact={world.machine.pk}&move_number=2")
@@ -402,6 +408,10 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "admin-matches": admin("games/match/"),
     "admin-match": admin_match,
     "admin-lessons": admin("learning/lesson/"),
+    "admin-queue": admin("queue/"),
+    "admin-usage": admin("usage/"),
+    "admin-block": admin("games/addressblock/add/"),
+    "admin-close": admin_close,
     "match-empty-box": play_empty,
 }
 

@@ -1,0 +1,124 @@
+"""Accounts for the staff: found quickly, and closed with everything that they have going on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.auth.admin import UserAdmin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
+from games.exceptions import PlayError
+from learning.models import Machine
+from learning.services.accounts import account_close
+
+User = get_user_model()
+
+
+class CloseForm(forms.Form):
+    """What becomes of the machines of an account that is closed."""
+
+    machines = forms.ChoiceField(
+        label="Its machines",
+        widget=forms.RadioSelect,
+        choices=[("house", "go to the house"), ("heir", "go to the account below"), ("delete", "are deleted")],
+        initial="house",
+    )
+    heir = forms.ModelChoiceField(
+        queryset=User.objects.filter(is_active=True),
+        required=False,
+        widget=Finder(Machine._meta.get_field("owner"), "An account"),
+        label="The other account",
+    )
+    name = forms.CharField(label="Its name, once more", help_text="So that nobody closes the wrong one.")
+
+    def __init__(self, *args: Any, username: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.username = username
+
+    def clean_name(self) -> str:
+        """The name of the account, as it is written."""
+        name: str = self.cleaned_data["name"]
+        if name != self.username:
+            raise forms.ValidationError(f"The account is called {self.username}.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        """An heir, where there is to be one."""
+        data = super().clean() or self.cleaned_data
+        if data.get("machines") == "heir" and not self.errors and data.get("heir") is None:
+            self.add_error("heir", "Choose the account that gets them.")
+        return data
+
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin, Counted):
+    """Accounts. One is closed, and never deleted: matches and lessons know it."""
+
+    ordering = ("-pk",)
+    list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
+    list_filter = ("is_active", "is_staff", "is_superuser")
+    list_per_page = 50
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """It would take the machines' owner away, and leave their trainings going on."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        """And the page on which one is closed."""
+        page = self.admin_site.admin_view(self.close_view)
+        return [path("<int:account_id>/close/", page, name="auth_user_close"), *super().get_urls()]
+
+    def close_view(self, request: HttpRequest, account_id: int) -> HttpResponse:
+        """Ask what becomes of the machines, and close the account."""
+        account = get_object_or_404(User, pk=account_id)
+        if not self.has_change_permission(request, account):
+            raise PermissionDenied
+        form = CloseForm(request.POST or None, username=account.get_username())
+        if request.method == "POST" and form.is_valid():
+            data = form.cleaned_data
+            heir = data["heir"] if data["machines"] == "heir" else None
+            try:
+                closed = account_close(
+                    by=request.user, account=account, heir=heir, deletes_machines=data["machines"] == "delete"
+                )
+            except PlayError as error:
+                form.add_error(None, str(error))
+            else:
+                told = ", ".join(f"{name} {getattr(closed, name)}" for name in closed.__slots__)
+                to = {"house": "to the house", "heir": f"to {heir}", "delete": "deleted"}[data["machines"]]
+                log_each(request, [account], f"Closed; machines {to}. Ended or handed on: {told}.")
+                messages.success(request, f"The account {account} is closed. Ended or handed on: {told}.")
+                return redirect("admin:auth_user_change", account.pk)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Close {account}",
+            "opts": User._meta,
+            "original": account,
+            "form": form,
+            "media": form.media,
+            "n_machines": Machine.objects.filter(owner=account, room__isnull=True).count(),
+            "back": reverse("admin:auth_user_change", args=[account.pk]),
+        }
+        return TemplateResponse(request, "admin/auth/user/close.html", context)
+
+
+@admin.register(LogEntry)
+class LogAdmin(ReadOnly, Large):
+    """What the staff has done."""
+
+    list_display = ("action_time", "user", "content_type", "object_repr", "action_flag", "change_message")
+    list_filter = ("action_flag",)
+    list_select_related = ("user", "content_type")
+    search_fields = ("object_repr__startswith", "user__username__startswith")

@@ -1,0 +1,113 @@
+"""The queue at a glance: what waits and since when, what goes on and who has it, which leases were lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from games.admin.base import log_each
+from learning import tasks
+from learning.models import ExperimentRun, Job, JobStatus, Pairing, TrainingRun
+from learning.tasks import KINDS
+from learning.workers.jobs import JobKind, take_back, waits
+
+SHOWN = 40
+"""So many jobs of each kind are listed, those that go on first; how many there are is said of all."""
+RELATED = {TrainingRun: ("machine", "started_by"), Pairing: ("tournament__owner",), ExperimentRun: ("user",)}
+MAY_SEE, MAY_CHANGE = "learning.view_trainingrun", "learning.change_trainingrun"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A job as the page shows it. ``state`` is ``waits``, ``runs`` or ``lost``; ``since`` is when that began."""
+
+    id: int
+    name: str
+    url: str
+    account: str
+    state: str
+    since: datetime
+    leased_by: str
+    lease_until: datetime | None
+
+
+def queue(request: HttpRequest) -> HttpResponse:
+    """All jobs that are not over, by kind; the same number of queries however many these are."""
+    if not request.user.has_perm(MAY_SEE):
+        raise PermissionDenied
+    now = timezone.now()
+    lost = Q(status=JobStatus.RUNNING, lease_until__lt=now) & ~Q(leased_by="")
+    kinds = []
+    for kind in KINDS:
+        rows = kind.rows.filter(status__in=[JobStatus.QUEUED, JobStatus.RUNNING])
+        counts = rows.order_by().aggregate(
+            lost=Count("pk", filter=lost),
+            waits=Count("pk", filter=waits(now) & ~lost),
+            runs=Count("pk", filter=~waits(now)),
+        )
+        jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:SHOWN]
+        kinds.append({"name": kind.slug, "counts": counts, "lines": list(_lines(jobs, now))})
+    context = {
+        **admin.site.each_context(request),
+        "title": "Queue and leases",
+        "kinds": kinds,
+        "now": now,
+        "may_change": request.user.has_perm(MAY_CHANGE),
+    }
+    return TemplateResponse(request, "admin/queue.html", context)
+
+
+@require_POST
+def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
+    """Take a job from whoever has it; another worker goes on where that one has last stored something."""
+    if not request.user.has_perm(MAY_CHANGE):
+        raise PermissionDenied
+    found: JobKind[Any] | None = next((one for one in KINDS if one.slug == kind), None)
+    job = None if found is None else found.rows.filter(pk=job_id).first()
+    if found is None or job is None:
+        raise Http404
+    if take_back(found, job_id):
+        tasks.knock(found, [job_id])
+        log_each(request, [job], f"Handed back, from {job.leased_by}.")
+        messages.success(request, f"Handed back: {job}. It waits for its next turn.")
+    else:
+        messages.warning(request, f"Nobody has it any more: {job}.")
+    return redirect("admin-queue")
+
+
+def _lines(jobs: Any, now: datetime) -> Iterator[Line]:
+    for job in jobs:
+        is_leased = job.lease_until is not None and job.lease_until >= now
+        state = "runs" if is_leased else "lost" if job.leased_by else "waits"
+        name, url, account, asked_at = _told(job)
+        since = job.lease_until if state != "runs" and job.lease_until is not None else asked_at
+        yield Line(job.pk, name, url, account, state, since, job.leased_by, job.lease_until)
+
+
+def _told(job: Job) -> tuple[str, str, str, datetime]:
+    """What a job is called, where the admin has it, for whom it is, and when it was asked for."""
+    if isinstance(job, TrainingRun):
+        url, account = reverse("admin:learning_trainingrun_change", args=[job.pk]), job.started_by
+        return f"{job.machine}: {job.games_done:,} of {job.n_games:,} games", url, _name(account), job.created_at
+    if isinstance(job, Pairing):
+        url = reverse("admin:learning_tournament_change", args=[job.tournament_id])
+        return str(job), url, _name(job.tournament.owner), job.tournament.created_at
+    assert isinstance(job, ExperimentRun), "there are three kinds"
+    url = reverse("admin:learning_experimentrun_change", args=[job.pk])
+    return str(job), url, _name(job.user), job.created_at
+
+
+def _name(account: Any) -> str:
+    return account.get_username() if account is not None else "the house, or a guest"

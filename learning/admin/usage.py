@@ -1,0 +1,38 @@
+"""Who uses most, and what can be done about it: one press from closing an account and from blocking an address."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+
+from learning.selectors import usage as selectors
+
+WITHIN = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+NEEDED = ("auth.view_user", "games.view_room")
+
+
+def usage(request: HttpRequest) -> HttpResponse:
+    """Four tables: what is kept, what was trained and played of late, and from which addresses."""
+    if not request.user.has_perms(NEEDED):
+        raise PermissionDenied
+    within = request.GET.get("within", "day")
+    within = within if within in WITHIN else "day"
+    since = timezone.now() - WITHIN[within]
+    context = {
+        **admin.site.each_context(request),
+        "title": "Who uses most",
+        "within": within,
+        "choices": list(WITHIN),
+        "kept": selectors.most_kept(),
+        "trained": selectors.most_trained(since),
+        "played": selectors.most_played(since),
+        "opened": selectors.most_opened(since),
+        "rooms_read": selectors.ROOMS_READ,
+        "may_block": request.user.has_perm("games.add_addressblock"),
+    }
+    return TemplateResponse(request, "admin/usage.html", context)

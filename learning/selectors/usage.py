@@ -1,0 +1,78 @@
+"""Who uses most: what accounts and guests keep, train and play, and from where. For the staff.
+
+Each is one statement whose cost has a bound: machines carry their own sums, and of rooms the latest
+:data:`ROOMS_READ` are looked at.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import connection
+
+SHOWN = 20
+ROOMS_READ = 1_000
+RECENT = f"""
+    WITH recent AS (
+        SELECT id, opened_from FROM games_room WHERE changed_at >= %s ORDER BY changed_at DESC LIMIT {ROOMS_READ}
+    )"""  # noqa: S608 - numbers of ours
+PLAYERS = f"""{RECENT}
+    SELECT user_id, guest, count(DISTINCT room_id) AS rooms, count(*) AS matches,
+        count(*) FILTER (WHERE games_match.status <> 'finished') AS open, max(opened_from) AS address
+    FROM recent
+    JOIN games_match ON room_id = recent.id
+    JOIN games_seat ON match_id = games_match.id
+    WHERE user_id IS NOT NULL OR guest IS NOT NULL
+    GROUP BY user_id, guest ORDER BY matches DESC LIMIT {SHOWN}"""  # noqa: S608
+# At most one match of a room is not over.
+ADDRESSES = f"""{RECENT}
+    SELECT opened_from AS address, count(*) AS rooms, count(room_id) AS open
+    FROM recent LEFT JOIN games_match ON room_id = recent.id AND status <> 'finished'
+    WHERE opened_from <> ''
+    GROUP BY opened_from ORDER BY rooms DESC LIMIT {SHOWN}"""  # noqa: S608
+KEEPERS = f"""
+    SELECT owner_id AS user_id, guest, count(*) AS machines, sum(n_values) AS n_values, sum(n_lessons) AS n_lessons,
+        sum(n_values + n_lessons) AS rows
+    FROM learning_machine WHERE owner_id IS NOT NULL OR guest IS NOT NULL
+    GROUP BY owner_id, guest ORDER BY rows DESC LIMIT {SHOWN}"""  # noqa: S608
+TRAINERS = f"""
+    SELECT started_by_id AS user_id, count(*) AS runs, count(*) FILTER (WHERE finished_at IS NULL) AS open,
+        sum(games_done) AS games
+    FROM learning_trainingrun WHERE created_at >= %s AND started_by_id IS NOT NULL
+    GROUP BY started_by_id ORDER BY games DESC, runs DESC LIMIT {SHOWN}"""  # noqa: S608
+
+
+def most_kept() -> list[dict[str, Any]]:
+    """Accounts and guests by what their machines hold: machines, values, lessons; most first.
+
+    ``rows`` is values and lessons together: what grows.
+    """
+    return _rows(KEEPERS)
+
+
+def most_trained(since: datetime) -> list[dict[str, Any]]:
+    """Accounts by the games of the runs that they have started since, with those of them that are not over."""
+    return _rows(TRAINERS, since)
+
+
+def most_played(since: datetime) -> list[dict[str, Any]]:
+    """Accounts and guests by the matches of rooms in which something has happened since, with the address's hash."""
+    return _rows(PLAYERS, since)
+
+
+def most_opened(since: datetime) -> list[dict[str, Any]]:
+    """Hashes of addresses by the rooms that were opened there and in which something has happened since."""
+    return _rows(ADDRESSES, since)
+
+
+def _rows(statement: str, *values: Any) -> list[dict[str, Any]]:
+    """The lines of a statement by name, each with the ``username`` of its ``user_id`` where it has one."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        names = [column.name for column in cursor.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    ids = {row["user_id"] for row in rows if row.get("user_id") is not None}
+    accounts = dict(get_user_model().objects.filter(pk__in=ids).values_list("pk", "username"))
+    return [{**row, "username": accounts.get(row.get("user_id") or 0, "")} for row in rows]

@@ -1,0 +1,254 @@
+"""What the staff does on a bad day: see who uses most and what waits, hand a job back, close an account."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django_celery_beat.models import PeriodicTask
+
+from games.exceptions import TokenInvalidError
+from games.models import Match, Room
+from games.rules.base import Side
+from games.services import room_create
+from games.services_tokens import token_make, token_read
+from learning.exceptions import AccountNotClosedError
+from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
+from learning.selectors.boxes import ledger_errors
+from learning.services.accounts import Closed, account_close
+from learning.services.experiments import experiment_request
+from learning.services.machines import machine_copy
+from learning.services.runs import Stage, training_run_request
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
+from learning.workers.jobs import worker_name
+from learning.workers.runs import RUNS, Pace, run_chunk, run_claim, run_execute
+from tests.factories import NC, abandoned, guest, machine, person, play, room, user
+
+pytestmark = pytest.mark.django_db
+QUEUE, USAGE = "/admin/queue/", "/admin/usage/"
+
+
+@pytest.fixture
+def boss() -> Any:
+    return user("boss", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def staff(client: Any, boss: Any) -> Any:
+    client.force_login(boss)
+    return client
+
+
+@pytest.fixture
+def reader() -> Client:
+    """Somebody of the staff who may look at everything, and do nothing."""
+    looking = user("reader", is_staff=True)
+    looking.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    browser = Client()
+    browser.force_login(looking)
+    return browser
+
+
+def busy_account(name: str = "busy") -> Any:
+    """An account with one of everything that can go on."""
+    owner = user(name)
+    learner = machine(owner=owner, name=f"{name}'s")
+    training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 100)])
+    schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 5)], timing=Timing(every=2))
+    tournament_start(user=owner, entries=[learner.slug, "random"], games=5, enqueue=False)
+    experiment_request(person=person(owner), experiment="gardner", seed=owner.pk, enqueue=False)
+    token_make(user=owner, name="robot", scopes=["read"], lifetime=None)
+    play(room("machine", person(owner), machine=learner.slug), person(owner), "5")
+    room("machine", person(owner), machine=learner.slug, fresh=True)
+    room("human", person(owner))
+    room_create(person=person(owner), game=NC, first="random", second="random")
+    return owner
+
+
+def test_the_queue_says_who_has_what_and_a_press_hands_it_back(staff: Any) -> None:
+    learner = machine(name="Fritz")
+    asked = [training_run_request(user=user(f"u{n}"), machine=_public(n), stages=[Stage("random", 99)]) for n in (1, 2)]
+    run = training_run_request(user=user("u3"), machine=_own("u3", learner), stages=[Stage("random", 100)])
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    claimed = run_chunk(claimed, Pace(n_games=10))
+    page = staff.get(QUEUE).content.decode()
+    assert "Runs: 1 going on, 2 waiting, 0 lost" in page
+    assert worker_name() in page
+    assert "Fritz: 10 of 100 games" in page
+    answer = staff.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
+    assert "Handed back" in answer
+    assert "Runs: 0 going on, 3 waiting, 0 lost" in answer
+    assert LogEntry.objects.get().change_message == f"Handed back, from {worker_name()}."
+    assert run_execute(claimed).games_done == 10, "who had it drops it"
+    assert (
+        "Nobody has it any more" in staff.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
+    )
+    again = run_claim(run.pk)
+    assert again is not None
+    assert run_execute(again).games_done == 100
+    assert ledger_errors() == []
+    assert staff.post(f"/admin/queue/nothing/{run.pk}/hand-back/").status_code == 404
+    assert staff.post(f"/admin/queue/runs/{10**9}/hand-back/").status_code == 404
+    assert staff.get(f"/admin/queue/runs/{run.pk}/hand-back/").status_code == 405
+    assert len(asked) == 2
+
+
+def _public(number: int) -> str:
+    return _own(f"u{number}", machine())
+
+
+def _own(name: str, learner: Machine) -> str:
+    from django.contrib.auth import get_user_model
+
+    Machine.objects.filter(pk=learner.pk).update(owner=get_user_model().objects.get(username=name))
+    return learner.slug
+
+
+def test_a_lost_lease_is_told_from_a_job_that_waits_its_turn(staff: Any) -> None:
+    owner = user()
+    learner = machine(owner=owner)
+    run = training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 10)])
+    claimed = RUNS.claim(run.pk)
+    assert claimed is not None
+    abandoned(claimed)
+    assert "Runs: 0 going on, 0 waiting, 1 lost" in staff.get(QUEUE).content.decode()
+    again = RUNS.claim(run.pk)
+    assert again is not None
+    from learning.workers.jobs import let_go
+
+    let_go(again)
+    assert "Runs: 0 going on, 1 waiting, 0 lost" in staff.get(QUEUE).content.decode()
+
+
+def test_both_pages_take_the_same_queries_however_much_goes_on(staff: Any) -> None:
+    def n_queries(address: str) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert staff.get(address).status_code == 200
+        return len(asked)
+
+    busy_account("one")
+    staff.get(USAGE)
+    few = [n_queries(QUEUE), n_queries(USAGE), n_queries("/admin/")]
+    for name in ("two", "three"):
+        busy_account(name)
+    assert [n_queries(QUEUE), n_queries(USAGE), n_queries("/admin/")] == few
+    assert max(few) <= 9
+
+
+def test_who_uses_most_is_told_with_a_way_to_end_it(staff: Any) -> None:
+    owner = busy_account()
+    Machine.objects.filter(owner=owner).update(n_values=7_000)
+    here = guest(7)
+    Room.objects.filter(pk=room("machine", here, machine=machine().slug).room.pk).update(opened_from="ab" * 16)
+    for within in ("", "?within=hour", "?within=never"):
+        page = staff.get(USAGE + within).content.decode()
+        assert f"/admin/auth/user/{owner.pk}/change/" in page
+        assert "14,000" in page, "its machine, and the copy for its room"
+        assert str(UUID(int=7)) in page
+        assert f"/admin/games/addressblock/add/?network={'ab' * 16}" in page
+    Room.objects.update(changed_at="2020-01-01T00:00Z")
+    assert str(UUID(int=7)) not in staff.get(USAGE).content.decode()
+    index = staff.get("/admin/").content.decode()
+    assert USAGE in index
+    assert QUEUE in index
+
+
+def test_an_account_is_closed_and_everything_of_it_ends(boss: Any) -> None:
+    owner = busy_account()
+    browser = Client()
+    browser.force_login(owner)
+    text = token_make(user=owner, name="another", scopes=["play"], lifetime=None)[1]
+    other = user("other")
+    theirs = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
+    closed = account_close(by=boss, account=owner)
+    assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, machines=2)
+    owner.refresh_from_db()
+    assert not owner.is_active
+    assert not owner.check_password("a good password")
+    assert not browser.get("/account").wsgi_request.user.is_authenticated
+    with pytest.raises(TokenInvalidError):
+        token_read(text=text)
+    assert not Schedule.objects.exists()
+    assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
+    for model in (TrainingRun, Tournament, ExperimentRun):
+        assert model.objects.get().status == JobStatus.CANCELLED, model
+    going_on = Match.objects.exclude(status="finished")
+    assert [match.room.is_exhibition for match in going_on] == [True]
+    assert going_on.get().room.host is None
+    kept = Machine.objects.get(name="busy's")
+    assert (kept.owner, kept.is_pupil) == (None, False)
+    assert theirs.own_boxes.exists() or theirs.shares_id == kept.pk
+    assert not Machine.objects.filter(owner=owner).exists()
+    assert ledger_errors() == []
+    assert account_close(by=boss, account=owner) == Closed(0, 0, 0, 0, 0, 0, 0), "again does nothing"
+
+
+def test_machines_go_to_another_account_or_away(boss: Any) -> None:
+    heir, one, two = user("heir"), busy_account("one"), user("two")
+    Machine.objects.filter(pk=machine(owner=two).pk).update(is_pupil=True)
+    Machine.objects.filter(pk=machine(owner=heir).pk).update(is_pupil=True)
+    account_close(by=boss, account=two, heir=heir)
+    assert list(Machine.objects.filter(owner=heir).order_by("pk").values_list("is_pupil", flat=True)) == [False, True]
+    account_close(by=boss, account=one, deletes_machines=True)
+    assert not Machine.objects.filter(name__startswith="one's").exists()
+    assert not TrainingRun.objects.exists()
+    assert ledger_errors() == []
+
+
+def test_nobody_closes_their_own_or_a_higher_account(boss: Any) -> None:
+    clerk, closed = user("clerk", is_staff=True), user("closed", is_active=False)
+    for by, account, heir in ((boss, boss, None), (clerk, boss, None), (boss, clerk, clerk), (boss, clerk, closed)):
+        with pytest.raises(AccountNotClosedError):
+            account_close(by=by, account=account, heir=heir)
+        account.refresh_from_db()
+        assert account.is_active
+
+
+def test_the_page_asks_for_the_name_and_logs_what_was_done(staff: Any) -> None:
+    owner, heir = user("leaver"), user("heir")
+    learner = machine(Side.FIRST, owner=owner)
+    page = f"/admin/auth/user/{owner.pk}/close/"
+    assert page in staff.get(f"/admin/auth/user/{owner.pk}/change/").content.decode()
+    assert "Its 1 machine<" in staff.get(page).content.decode()
+    wrong = staff.post(page, {"machines": "house", "name": "Leaver"}).content.decode()
+    assert "The account is called leaver." in wrong
+    assert "Choose the account" in staff.post(page, {"machines": "heir", "name": "leaver"}).content.decode()
+    owner.refresh_from_db()
+    assert owner.is_active
+    done = staff.post(page, {"machines": "heir", "heir": heir.pk, "name": "leaver"}, follow=True).content.decode()
+    assert "The account leaver is closed." in done
+    assert page not in done
+    learner.refresh_from_db()
+    assert learner.owner == heir
+    assert "machines to heir" in LogEntry.objects.get(object_repr="leaver").change_message
+    assert "machines to heir" in staff.get("/admin/admin/logentry/").content.decode()
+    boss = staff.get("/admin/").wsgi_request.user
+    own = staff.post(f"/admin/auth/user/{boss.pk}/close/", {"machines": "house", "name": "boss"}).content.decode()
+    assert "the account that you are logged in to" in own
+    assert staff.get(f"/admin/auth/user/{owner.pk}/delete/").status_code == 403
+    assert staff.get(f"/admin/auth/user/{10**9}/close/").status_code == 404
+
+
+def test_who_may_only_look_ends_nothing_and_who_may_not_look_sees_nothing(reader: Client, client: Any) -> None:
+    owner = user()
+    run = training_run_request(user=owner, machine=_own("owner", machine()), stages=[Stage("random", 10)])
+    assert RUNS.claim(run.pk) is not None
+    page = reader.get(QUEUE).content.decode()
+    assert "1 going on" in page
+    assert "Hand back" not in page
+    assert reader.get(USAGE).status_code == 200
+    assert reader.post(f"/admin/queue/runs/{run.pk}/hand-back/").status_code == 403
+    closing = f"/admin/auth/user/{owner.pk}/close/"
+    assert reader.get(closing).status_code == 403
+    assert reader.post(closing, {"machines": "delete", "name": "owner"}).status_code == 403
+    client.force_login(user("nobody", is_staff=True))
+    assert client.get(QUEUE).status_code == client.get(USAGE).status_code == 403
+    client.force_login(owner)
+    for address in (QUEUE, USAGE, closing):
+        assert client.get(address).status_code == 302, "to the log-in of the staff"
