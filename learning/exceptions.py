@@ -51,6 +51,12 @@ class SnapshotFarError(PlayError):
     status = 409
 
 
+class HistoryFoldedError(PlayError):
+    message = "The machine's history does not go back so far."
+    code = "history_folded"
+    status = 410
+
+
 class NoWeightsError(PlayError):
     message = "This machine has no weights."
     code = "no_weights"

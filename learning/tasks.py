@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 from learning.storage.leavings import Key
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
+from learning.workers.ledger import ledgers_fold
 from learning.workers.pairings import PAIRINGS
 from learning.workers.runs import RUNS
 from learning.workers.standings import standings_measure
@@ -28,6 +29,8 @@ STANDINGS_S = 1.0
 """For so long the clerk measures machines, which nobody waits for, before it looks what else there is to do."""
 SWEEP_S = 1.0
 """And for so long it clears what has been left behind."""
+LEDGERS_S = 1.0
+"""And for so long it folds up what machines learnt long ago."""
 
 
 @shared_task
@@ -78,6 +81,16 @@ def jobs_reap() -> int:
 def standings_keep() -> int:
     """Find how strong those machines are that have learnt since anybody looked; how many."""
     return standings_measure(TurnEnd(STANDINGS_S))
+
+
+@shared_task
+def ledgers_keep() -> bool:
+    """Fold up ledgers for a while; whether some are left, of which more is done when the clerk has looked around."""
+    is_left = ledgers_fold(TurnEnd(LEDGERS_S))
+    if is_left:
+        with contextlib.suppress(OperationalError, OSError):  # beat knocks again
+            ledgers_keep.apply_async(retry=False, expires=60)
+    return is_left
 
 
 @shared_task

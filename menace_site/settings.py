@@ -193,6 +193,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    "Fold up what machines learnt long ago": {
+        "task": "learning.tasks.ledgers_keep",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "Clear what everybody has left behind": {
         "task": "learning.tasks.sweep",
         "schedule": 3600.0,
@@ -302,6 +307,10 @@ MACHINES_PER_ADDRESS = env.int("MACHINES_PER_ADDRESS", default=2_000)
 # their index). One that has as many learns no new ones; those that it has go on learning.
 VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
 VALUES_PER_ACCOUNT = env.int("VALUES_PER_ACCOUNT", default=2_000_000)
+# For how long, and for how many changes of boxes or values, a machine's history is kept lesson by lesson; what was
+# before is folded up (docs/decisions/0096). A change takes some 120 bytes; a list of weights counts as 100 changes.
+KEEP_LEDGER_DAYS = env.int("KEEP_LEDGER_DAYS", default=30)
+KEEP_LEDGER_CHANGES = env.int("KEEP_LEDGER_CHANGES", default=100_000)
 # How many training runs, and how many tournaments, of an account may wait or go on at once; the staff has no limit.
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)

@@ -45,6 +45,7 @@ from learning.selectors.machines import machine_brief
 from learning.selectors.snapshots import snapshots_told
 from learning.selectors.strength import CURVE_AGAINST, Strength
 from learning.states import Progress
+from learning.storage.folding import Ledger
 from learning.storage.lessons import Cause, lessons_open
 
 FIRST_CHUNK_GAMES = 50_000
@@ -137,6 +138,8 @@ class Kind(ABC):
     """Whether it plays either side, and may meet itself; else it plays one for good."""
     copies_rows: ClassVar[bool] = True
     """Whether a copy gets rows: then its original is locked while they are read, and ``n_values`` bounds copies."""
+    ledger: ClassVar[Ledger]
+    """Where its ledger is, and how that is folded up."""
     grows: ClassVar[bool] = False
     """Whether what it keeps has no end, so that ``n_values`` bounds what its trainings may bring."""
 
@@ -445,6 +448,7 @@ class Kind(ABC):
             "rule_name": preset.name if preset else "a rule of its own",
             "rule_source": preset.source if preset else "",
             "rule_sentences": self.rule_sentences(machine.rule),
+            "folded_at": machine.folded_at,
         }
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:

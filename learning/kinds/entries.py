@@ -28,6 +28,7 @@ from learning.selectors.strength import Strength, strength_measured_last
 from learning.selectors.values import decision_positions
 from learning.storage import values as storage
 from learning.storage.bounds import values_most
+from learning.storage.folding import VALUES
 from learning.storage.lessons import Cause, lessons_go_back_to
 
 DECIDED = dict.fromkeys(("machine_id", "seat_id", "ply", "key", "chosen", '"values"', "explored", "epsilon"), "%s")
@@ -57,6 +58,7 @@ class Entries(Kind):
     either_side = True
     grows = True
     keeps_snapshots = True
+    ledger = VALUES
 
     def fields_new(self, rule: Any) -> dict[str, Any]:
         return {"epsilon": 0.0}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 
 from learning.core.training.episodes import Tally
 from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
@@ -45,12 +45,12 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     if not (keeps_snapshots(machine) and is_taken(run, run.games_done)):
         return
     earlier = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk)
-    # Runs stay when a machine is reset, and only their lessons go.
-    known = earlier.filter(Exists(machine.lessons.filter(run=OuterRef("pk"))))
+    # Runs stay when a machine is reset, and only what they taught goes.
+    known = earlier.filter(last_lesson__gt=machine.n_forgotten)
     before, n_left = _games(known), 0
     if (chosen := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
-        later = machine.lessons.filter(run=OuterRef("pk"), number__gt=chosen.plays_since)
-        n_left = before - (chosen.n_trained - chosen.n_left) - _games(known.filter(Exists(later)))
+        later = known.filter(last_lesson__gt=chosen.plays_since)
+        n_left = before - (chosen.n_trained - chosen.n_left) - _games(later)
     fields: dict[str, Any] = {"n_trained": before + run.games_done, "n_left": n_left}
     fields |= {"n_lessons": machine.n_lessons, "epsilon": machine.epsilon}
     Snapshot.objects.get_or_create(machine=machine, run=run, games_done=run.games_done, defaults=fields)

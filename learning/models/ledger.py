@@ -24,13 +24,17 @@ class LessonKind(models.TextChoices):
     REFILL = "refill", "an empty box was filled again during a match"
     TRAINING = "training", "a chunk of a training run"
     CHOICE = "choice", "it went back to what it knew earlier"
+    FOLDED = "folded", "what its earlier lessons came to together"
 
 
 class Lesson(models.Model):
     """One entry of the ledger: a cause, and through its changes what became of the beads."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons", db_index=False)
-    number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson, without gaps.")
+    number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson.")
+    stands_for = models.PositiveBigIntegerField(
+        default=1, db_default=1, help_text="How many lessons it stands for, this one and those after it: 1, or folded."
+    )
     kind = models.CharField(max_length=8, choices=LessonKind)
     match = models.ForeignKey(Match, null=True, blank=True, on_delete=models.PROTECT, related_name="lessons")
     run = models.ForeignKey(
@@ -56,13 +60,21 @@ class Lesson(models.Model):
             models.CheckConstraint(
                 name="lesson_has_one_cause",
                 condition=Q(kind="training", match__isnull=True)
-                | Q(kind="choice", run__isnull=True, match__isnull=True)
+                | Q(kind__in=["choice", "folded"], run__isnull=True, match__isnull=True)
                 | Q(kind__in=["match", "refill"], run__isnull=True, match__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="lesson_stands_for", condition=Q(stands_for=1) | Q(kind="folded", stands_for__gt=1)
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.machine} lesson {self.number}"
+
+    @property
+    def last(self) -> int:
+        """The number of the last lesson that it stands for: with it the next one's number begins where this ends."""
+        return self.number + self.stands_for - 1
 
 
 class Change(models.Model):
@@ -90,10 +102,13 @@ class ValueChange(models.Model):
     """What a lesson did to one value. The changes of a value are a chain: each begins with what the one before left."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="value_changes")
-    entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes")
+    entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes", db_index=False)
     ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
     before = models.FloatField()
     after = models.FloatField()
+
+    class Meta:
+        indexes = [models.Index(fields=["entry", "lesson"], name="valuechange_entry_lesson")]
 
     def __str__(self) -> str:
         return f"{self.entry}: {self.before} to {self.after}"

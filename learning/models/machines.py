@@ -124,6 +124,16 @@ class Machine(models.Model):
         default=0, help_text="Of a machine that keeps values: how many. Counting a million takes too long."
     )
     n_lessons = models.PositiveBigIntegerField(default=0)
+    n_forgotten = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Its ledger begins after this number: that of its last reset, 0 without one."
+    )
+    n_folded = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Its history is kept after this lesson; earlier ones are folded up."
+    )
+    folded_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When the last of these was.")
+    is_folding = models.BooleanField(
+        default=False, db_default=False, editable=False, help_text="Whether some of them are still to be."
+    )
     n_games = models.PositiveBigIntegerField(default=0)
     n_wins = models.PositiveBigIntegerField(default=0)
     n_draws = models.PositiveBigIntegerField(default=0)
@@ -156,6 +166,11 @@ class Machine(models.Model):
             models.CheckConstraint(
                 name="machine_games_add_up",
                 condition=Q(n_games=F("n_wins") + F("n_draws") + F("n_losses")),
+            ),
+            models.CheckConstraint(
+                name="machine_folded",
+                condition=Q(n_folded=0, folded_at__isnull=True)
+                | Q(n_folded__gt=F("n_forgotten"), n_folded__lte=F("n_lessons"), folded_at__isnull=False),
             ),
             models.CheckConstraint(
                 name="machine_shares_as_of",
@@ -221,6 +236,11 @@ class Machine(models.Model):
     def boxes(self) -> QuerySet[AnyBox]:
         """Its boxes, those that it shares among them. Who shares none reads rows of its own alone."""
         return self.own_boxes.all() if self.shares_id is None else HeldBox.objects.filter(machine=self)
+
+    @property
+    def n_told_from(self) -> int:
+        """What it was after so many lessons, and after any later one, can be told; before, it was reset or folded."""
+        return max(self.n_forgotten, self.n_folded)
 
     @property
     def level(self) -> int:

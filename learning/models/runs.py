@@ -21,6 +21,9 @@ class TrainingRun(Job):
     n_wins = models.PositiveBigIntegerField(default=0)
     n_draws = models.PositiveBigIntegerField(default=0)
     n_losses = models.PositiveBigIntegerField(default=0)
+    last_lesson = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="The number of the last lesson that it gave its machine; 0: none yet."
+    )
     random_state = models.CharField(max_length=33, editable=False, help_text="Two words of state, hexadecimal.")
     most_values = models.PositiveBigIntegerField(
         null=True,

@@ -18,7 +18,7 @@ from learning.core.machines.boxes import Cabinet
 from learning.core.machines.printed_set import printed_set
 from learning.core.machines.rule import EmptyOpening, WhenEmpty
 from learning.core.training.tables import boxes_compile
-from learning.exceptions import BoxNotFoundError
+from learning.exceptions import BoxNotFoundError, HistoryFoldedError
 from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.strength import visit_probabilities
 from learning.states import box_state
@@ -321,19 +321,32 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
     """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
 
-    One query. A machine's lessons are written under its lock, so their ids ascend with their numbers; and so do the
-    ids of a box's changes.
+    One query, for it may be folded up meanwhile. A machine's lessons are written under its lock, so their ids
+    ascend with their numbers; and so do the ids of a box's changes.
+
+    Raises:
+        HistoryFoldedError: its history is kept from a later lesson on.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT box.position, coalesce(latest.after, box.start) FROM learning_heldbox box LEFT JOIN LATERAL ("
+            "SELECT box.position, coalesce(latest.after, box.start),"
+            " (SELECT n_folded FROM learning_machine WHERE id = box.machine_id)"
+            " FROM learning_heldbox box LEFT JOIN LATERAL ("
             " SELECT change.after FROM learning_change change WHERE change.box_id = box.id AND change.lesson_id <="
             " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
             " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
             ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
             [machine.pk, lesson_number, machine.pk, SHOWN_MOST],
         )
-        return dict(cursor.fetchall())
+        rows = cursor.fetchall()
+    if rows and lesson_number < rows[0][2]:
+        raise HistoryFoldedError(folded_told(rows[0][2]))
+    return {position: beads for position, beads, _ in rows}
+
+
+def folded_told(n_folded: int) -> str:
+    """Why what a machine was after an earlier lesson is not told."""
+    return f"What was before lesson {n_folded:,} is folded up: the machine's history is kept from there on."
 
 
 def box_history(box: AnyBox) -> QuerySet[Change]:

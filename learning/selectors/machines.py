@@ -7,7 +7,8 @@ from datetime import datetime
 from math import sqrt
 from typing import Any
 
-from django.db.models import Case, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db import connection
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import JSONObject
 from django.urls import reverse
 
@@ -144,9 +145,26 @@ def machine_brief(machine: Machine) -> MachineBrief:
 
 
 def lesson_span(machine: Machine) -> tuple[int, int]:
-    """The numbers of the lesson before the machine's first, and of its last: what a time machine can show."""
-    first = machine.lessons.aggregate(first=Min("number"))["first"]
-    return (machine.n_lessons, machine.n_lessons) if first is None else (first - 1, machine.n_lessons)
+    """The numbers of the lesson before the first that is kept, and of the last: what a time machine can show."""
+    return machine.n_told_from, machine.n_lessons
+
+
+def lessons_missing() -> list[int]:
+    """The machines (ids) whose ledger has a gap, or a folded lesson beyond what is folded: always none.
+
+    A lesson stands for those up to the next one, and the last for all that the machine has had. Those of a machine that
+    is gone are being deleted, in no order.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT pk FROM (SELECT machine.id AS pk, number, number + stands_for AS next, n_folded,"
+            " lead(number, 1, n_lessons + 1) OVER (PARTITION BY machine.id ORDER BY number) AS following"
+            " FROM learning_lesson JOIN learning_machine machine ON machine.id = machine_id"
+            " WHERE NOT starts_with(slug, %s)) AS lesson"
+            " WHERE next <> following OR (number <= n_folded AND next > n_folded + 1) ORDER BY pk",
+            [GONE],
+        )
+        return [machine_id for (machine_id,) in cursor.fetchall()]
 
 
 def lesson_at(machine: Machine, number: int) -> QuerySet[Lesson]:
@@ -157,15 +175,19 @@ def lesson_at(machine: Machine, number: int) -> QuerySet[Lesson]:
 def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> QuerySet[Lesson]:
     """The machine's latest lessons from matches and runs, found ``among`` so many.
 
-    The many lessons of a run stand for one: its last, annotated with ``run_tally``, what they all came to.
+    The many lessons of a run stand for one: its last, annotated with ``run_tally``, what they all came to, those too
+    that are folded up by now.
     """
-    lessons = machine.lessons.exclude(kind=LessonKind.REFILL)
+    lessons = machine.lessons.filter(number__gt=machine.n_folded).exclude(kind=LessonKind.REFILL)
     last: dict[tuple[str, int], int] = {}
     for pk, run_id in lessons.order_by("-number").values_list("pk", "run_id")[:among]:
         last.setdefault(("lesson", pk) if run_id is None else ("run", run_id), pk)
     of_run = Lesson.objects.filter(machine=machine, run=OuterRef("run")).order_by().values("run")
     tally = of_run.annotate(tally=JSONObject(wins=Sum("n_wins"), draws=Sum("n_draws"), losses=Sum("n_losses")))
-    shown = lessons.filter(pk__in=list(last.values())[:limit]).annotate(run_tally=Subquery(tally.values("tally")))
+    whole = JSONObject(wins=F("run__n_wins"), draws=F("run__n_draws"), losses=F("run__n_losses"))
+    is_folded = Q(run__machine=machine, run__started_at__lte=machine.folded_at) if machine.folded_at else Q(pk=None)
+    tallied = Case(When(is_folded, then=whole), default=Subquery(tally.values("tally")))
+    shown = lessons.filter(pk__in=list(last.values())[:limit]).annotate(run_tally=tallied)
     return shown.select_related("match__room").order_by("-number")
 
 
@@ -185,6 +207,11 @@ def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
     if lesson.kind == LessonKind.CHOICE:
         sentence = "Went back to what it knew earlier, which plays from now on."
         return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
+    if lesson.kind == LessonKind.FOLDED:
+        n, games = lesson.stands_for, lesson.n_wins + lesson.n_draws + lesson.n_losses
+        lessons = f"{n:,} lesson{'' if n == 1 else 's'} of {games:,} game{'' if games == 1 else 's'}"
+        sentence = f"Folded up: all that became of it in {lessons} until then."
+        return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
     url = lesson.match.room.get_absolute_url() if lesson.match and not is_hidden else None
@@ -195,7 +222,7 @@ def machine_loss(machine: Machine) -> dict[str, int]:
     """What a machine holds that would be lost with it."""
     return {
         "games": machine.n_games,
-        "lessons": machine.lessons.count(),
+        "lessons": machine.n_lessons - machine.n_forgotten,
         "boxes": machine.boxes.count(),
         "values": machine.values.count(),
         "runs": machine.runs.count(),

@@ -201,7 +201,7 @@ def _lessons_view(
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
-        deed = _deed(deltas) if pk in learnt else nothing_learnt(machine, "beads")
+        deed = _deed(deltas) if pk in learnt else nothing_learnt(match, machine, "beads")
         told = lesson_told(machine.name, result.name.lower(), deed, changed=pk in learnt and bool(deltas))
         view.append({"role": role, "machine": machine_brief(machine), **told})
     return view
@@ -320,8 +320,10 @@ def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDe
     return {"result": result, "sentence": f"{name} {ended}{how}", "deed": deed}
 
 
-def nothing_learnt(machine: Machine, what: str) -> str:
-    """What is said of a match of which a machine's ledger has no lesson: it may have been reset since."""
+def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
+    """What is said of a match of which a machine's ledger has no lesson: it may have been reset since, or folded up."""
+    if machine.folded_at and match.finished_at is not None and match.finished_at <= machine.folded_at:
+        return f"That was long ago. What it learnt is in its {what}, and no longer told game by game."
     if machine.learns:
         return f"It was frozen then, or has been reset since: of this match it has no {what}."
     return f"It is frozen, so its {what} stay as they are."

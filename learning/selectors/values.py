@@ -140,7 +140,7 @@ def _learnt(match: Match, seats: Sequence[Seat], sight: Sight) -> tuple[list[Les
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.side for one in own)
             has_learnt = machine.pk in learnt
-            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(machine, "values")
+            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(match, machine, "values")
             told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
             lessons.append({"role": roles[seat.side], "machine": machine_brief(machine), **told})
     game = match.room.game_rules

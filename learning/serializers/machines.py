@@ -34,6 +34,10 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
     epsilon = serializers.FloatField(allow_null=True, help_text="How often it tries anything, if it keeps values.")
     values = serializers.IntegerField(source="n_values", help_text="How many it has, if it keeps values.")
     lessons = serializers.IntegerField(source="n_lessons", help_text="The number of its last lesson.")
+    lessons_folded = serializers.IntegerField(
+        source="n_folded", help_text="Its history is kept after this lesson: what was before is folded up."
+    )
+    folded_at = serializers.DateTimeField(allow_null=True, help_text="When that lesson was; null where all is kept.")
     games = serializers.IntegerField(source="n_games")
     wins = serializers.IntegerField(source="n_wins")
     draws = serializers.IntegerField(source="n_draws")
@@ -50,6 +54,8 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
                 "epsilon",
                 "values",
                 "lessons",
+                "lessons_folded",
+                "folded_at",
                 "games",
                 "wins",
                 "draws",
@@ -214,7 +220,7 @@ class BoxChangeSerializer(serializers.Serializer[Any]):
     """One change of a box, and its cause."""
 
     lesson = serializers.IntegerField(source="lesson.number", help_text="The number of the machine's lesson.")
-    kind = serializers.CharField(source="lesson.kind", help_text="match, refill or training")
+    kind = serializers.CharField(source="lesson.kind", help_text="match, refill, training, or folded")
     room = serializers.SerializerMethodField(help_text="The room of the match that taught; null for one in no list.")
     training_run = serializers.SerializerMethodField(help_text="The run that taught; null for one you may not see.")
     ply = serializers.IntegerField(allow_null=True, help_text="Of the match.")

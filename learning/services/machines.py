@@ -372,7 +372,8 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
         setattr(machine, field, value)
     kind.reset(machine)
     machine.n_lessons += 1
-    machine.save(update_fields=["n_lessons", *new])
+    machine.n_forgotten, machine.n_folded, machine.folded_at = machine.n_lessons, 0, None
+    machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *new])
     standing_reset(machine)
     return machine
 

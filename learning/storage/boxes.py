@@ -103,7 +103,7 @@ def boxes_share(original: Machine) -> dict[str, int]:
         # which there is no index: the planner might else go through everybody's boxes, the youngest first.
         cursor.execute(
             "SELECT n_removed,"
-            " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id AND number = n_lessons), 0),"
+            " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id ORDER BY number DESC LIMIT 1), 0),"
             " coalesce((SELECT max(id + 0) FROM learning_box WHERE machine_id = machine.id), 0)"
             " FROM learning_machine machine WHERE id = %s",
             [original.pk],

@@ -71,7 +71,7 @@ def machine_of(row: Sequence[Any]) -> Machine:
     machine = Machine.from_db(DEFAULT_DB_ALIAS, names, row)
     text = cast("str", machine.rule_json)
     machine.rule_json, machine.rule = json.loads(text), _rule_of(text)
-    machine.created_at = _moment(machine.created_at)
+    machine.created_at, machine.folded_at = _moment(machine.created_at), _moment(machine.folded_at)
     machine.guest = _guest(machine.guest)
     return machine
 

@@ -16,6 +16,7 @@ from learning.core.machines import value_learner as core
 from learning.core.machines.value_learner import ValueLearner
 from learning.core.machines.value_rule import ValueRule
 from learning.core.training.value_memory import ValueMemory
+from learning.exceptions import HistoryFoldedError
 from learning.models import Machine, Weights
 
 _FLOATS = np.dtype("<f8")
@@ -56,7 +57,7 @@ def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
     """The same, and after how many of its lessons."""
     row = machine.weights.select_related("lesson").order_by("-pk").first()
     learner = _learner(machine.game_rules, machine.rule, row, learns=False)
-    return learner, 0 if row is None or row.lesson is None else row.lesson.number
+    return learner, 0 if row is None or row.lesson is None else row.lesson.last
 
 
 def weights_learner_at(machine_id: int, n_lessons: int, game: Game[Any, Any], rule: ValueRule) -> ValueLearner:
@@ -65,9 +66,16 @@ def weights_learner_at(machine_id: int, n_lessons: int, game: Game[Any, Any], ru
 
 
 def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
-    """What a machine knew after so many of its lessons. That they can still be read has been seen to."""
-    rows = Weights.objects.filter(machine=machine_id)
-    return rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
+    """What a machine knew after so many of its lessons. That it was not reset since has been seen to.
+
+    Raises:
+        HistoryFoldedError: it was folded up with what came later.
+    """
+    rows = Weights.objects.filter(machine=machine_id).select_related("lesson")
+    row = rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
+    if row.lesson is not None and row.lesson.last > n_lessons:
+        raise HistoryFoldedError
+    return row
 
 
 def weights_put_back(machine: Machine, n_lessons: int, lesson_id: int) -> None:

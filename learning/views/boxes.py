@@ -18,7 +18,7 @@ from games.selectors import (
 )
 from learning.access import cause_hidden, machine_for
 from learning.core.opponents.registry import UNIFORM
-from learning.exceptions import BoxNotFoundError, MachineNotFoundError
+from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind
 from learning.selectors import boxes as selectors_boxes
@@ -43,7 +43,12 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
         request.GET.get("page")
     )
     context = {
-        "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
+        "machine": {
+            "id": machine.pk,
+            "name": machine.name,
+            "url": machine.get_absolute_url(),
+            "folded_at": machine.folded_at,
+        },
         "box_json": view,
         "box": {
             "position": box.position,
@@ -103,6 +108,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         "drawn": selectors_boxes.draw_last(machine),
         "first": first,
         "last": last,
+        "folded_at": machine.folded_at,
     }
     return render(request, "learning/gallery.html", context)
 
@@ -115,13 +121,17 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     except PlayError as error:
         return refused_json(error)
     number = min(number, machine.n_lessons)
+    try:
+        beads = selectors_boxes.boxes_at(machine, number)
+    except HistoryFoldedError as error:
+        return refused_json(error)
     hidden = cause_hidden(Viewer.of(request.user))
     lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()
     line = selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) if lesson else None
     return JsonResponse(
         {
             "number": number,
-            "beads": selectors_boxes.boxes_at(machine, number),
+            "beads": beads,
             "lesson": line and {"sentence": line["sentence"], "when": line["age"].isoformat(), "url": line["url"]},
         }
     )

@@ -296,6 +296,7 @@ def _train(
     run.random_state = rng.text
     # Whoever learns from both seats of a game has learnt from two.
     _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally, news)
+    run.last_lesson = machines[0].n_lessons
     if learns and not plays_itself:
         _store(run, machines[1], memories[1], tally.mirrored(), news)
     return points

@@ -105,4 +105,5 @@ new TimeMachine(
     if (only.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },
+  page.dataset.since,
 );

@@ -7,11 +7,13 @@ export class TimeMachine {
    * @param {{slider, back, on, words}} parts elements of the page
    * @param {(number: number) => string} address where the beads after a lesson are told
    * @param {(beads: Object<string, number[]>|null) => void} onBeads the beads by position; `null` for now
+   * @param {string} since the day on which what is kept begins, of a machine whose lessons before it are folded up
    */
-  constructor(parts, address, onBeads) {
+  constructor(parts, address, onBeads, since = "") {
     this.parts = parts;
     this.address = address;
     this.onBeads = onBeads;
+    this.since = since;
     this.last = Number(parts.slider.max);
     this.first = Number(parts.slider.min);
     this.asked = 0;
@@ -59,17 +61,22 @@ export class TimeMachine {
   }
 
   #tell(lesson = null) {
-    const { number, first, last, parts } = this;
+    const { number, first, last, parts, since } = this;
     parts.back.disabled = number <= first;
     parts.on.disabled = number >= last;
+    const after = since && ` since ${since}`;
     const when =
       last === first
-        ? "Nothing has been learnt yet."
+        ? since
+          ? `Nothing has been learnt since ${since}.`
+          : "Nothing has been learnt yet."
         : number === last
-          ? `Now, after lesson ${figure(last - first)} of ${figure(last - first)}.`
+          ? `Now, after lesson ${figure(last - first)} of ${figure(last - first)}${after}.`
           : number === first
-            ? "At the very start: every box as it was laid out."
-            : `After lesson ${figure(number - first)} of ${figure(last - first)}.`;
+            ? since
+              ? `On ${since}: what is kept of its story begins here.`
+              : "At the very start: every box as it was laid out."
+            : `After lesson ${figure(number - first)} of ${figure(last - first)}${after}.`;
     parts.words.textContent = lesson && number !== first ? `${when} ${lesson.sentence}` : when;
     parts.slider.setAttribute("aria-valuetext", when);
   }

@@ -46,6 +46,7 @@ from learning.selectors.strength import (
 )
 from learning.states import Progress, box_news
 from learning.storage import boxes as storage
+from learning.storage.folding import BOXES
 from learning.storage.lessons import Cause, lessons_open
 from learning.storage.sitting import draws_insert
 
@@ -64,6 +65,7 @@ class BoxKind(Kind):
     why = "why"
     tells = "boxes"
     copies_rows = False
+    ledger = BOXES
     against = ("random", "win_block")
     n_sample = SAMPLE_GAMES
 

@@ -98,11 +98,12 @@ def _curve(machine: Machine) -> list[tuple[int, float]]:
 
 def _places(machine: Machine) -> dict[int, int]:
     """The lessons of the curve: after which number, how many games. Few, and mostly the same from match to match."""
-    lessons = machine.lessons.order_by("-number").values_list("number", "n_wins", "n_draws", "n_losses")
+    lessons = machine.lessons.order_by("-number").values_list("number", "stands_for", "n_wins", "n_draws", "n_losses")
     games, first, found = machine.n_games, machine.n_lessons, dict[int, int]()
-    for number, *tally in lessons[:LOOKED_AT]:
-        if any(tally):
-            found[number] = games
+    for number, n_together, *tally in lessons[:LOOKED_AT]:
+        last = number + n_together - 1
+        if any(tally) and last >= machine.n_folded:  # between folded ones nothing is told: they may be so in part
+            found[last] = games
         first, games = number - 1, games - sum(tally)
     if not games:
         found[first] = 0

@@ -31,6 +31,7 @@ from learning.kinds.weights.words import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import weights as storage
+from learning.storage.folding import WEIGHTS
 from learning.storage.lessons import Cause, lessons_go_back_to
 
 
@@ -49,6 +50,7 @@ class WeightsKind(Kind):
     against = ("random", "medium")
     n_sample = 100
     keeps_snapshots = True
+    ledger = WEIGHTS
     levels = ("medium", "hard")
     """Random play is beaten after a few hundred games, and tells no more."""
 

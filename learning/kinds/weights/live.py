@@ -20,6 +20,7 @@ from learning.core.machines.q_learning import Candidate, Chosen
 from learning.core.machines.value_learner import Thought as Scores
 from learning.core.machines.value_learner import ValueLearner, valuer_of
 from learning.core.machines.value_rule import ValueRule
+from learning.exceptions import HistoryFoldedError
 from learning.kinds.weights import told
 from learning.models import Machine, Thought, Weights
 from learning.selectors.machines import machine_brief, machine_in
@@ -143,14 +144,14 @@ def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[Par
 
 
 def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
-    """A move as it is stored, with its ply; nothing where none is, or the machine has been deleted meanwhile."""
+    """A move as it is stored, with its ply; nothing where none is, or what it knew is deleted or folded up."""
     if row is None:
         return None
     game = match.room.game_rules
     try:
         rule = cast("ValueRule", machine.rule)
         learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
-    except Weights.DoesNotExist:
+    except (Weights.DoesNotExist, HistoryFoldedError):
         return None
     scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
     return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
@@ -171,7 +172,7 @@ def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list
         row, role = taught.get(machine.pk), roles[seat.side]
         learnt = None if row is None else _changed(machine, role, row)
         result = Result.of(match.outcome, Side(seat.side)).name.lower()
-        deed = nothing_learnt(machine, "weights") if learnt is None else _deed(learnt)
+        deed = nothing_learnt(match, machine, "weights") if learnt is None else _deed(learnt)
         said = lesson_told(machine.name, result, deed, changed=learnt is not None)
         lessons.append({"role": role, "machine": machine_brief(machine), **said})
         changes += [] if learnt is None else [learnt]

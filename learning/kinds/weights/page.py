@@ -12,6 +12,7 @@ from learning.core.machines.value_learner import ValueLearner
 from learning.core.machines.value_learner import Weights as Numbers
 from learning.core.machines.value_rule import ValueRule
 from learning.models import LessonKind, Machine, Weights
+from learning.selectors.boxes import folded_told
 from learning.storage.weights import weights_around, weights_learner, weights_learner_at
 
 MOST = 12
@@ -43,7 +44,8 @@ def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any],
     for field, find in (("after", _snapshot), ("lesson", _change)):
         if asked.get(field, "") and not problem:
             found = find(machine, asked[field])
-            shown, problem = (now, f"{field}: {_ABSENT[field]}") if found is None else (found, "")
+            absent = folded_told(machine.n_folded) if field == "lesson" and machine.n_folded else _ABSENT[field]
+            shown, problem = (now, f"{field}: {absent}") if found is None else (found, "")
     own = {
         **laid_out(learner, shown.weights),
         "problem": problem,
@@ -85,7 +87,7 @@ def _snapshot(machine: Machine, number: str) -> Shown | None:
 
 
 def _change(machine: Machine, number: str) -> Shown | None:
-    rows = Weights.objects.filter(machine=machine, lesson__number=_number(number))
+    rows = Weights.objects.filter(machine=machine, lesson__number=_number(number), lesson__number__gt=machine.n_folded)
     row = rows.select_related("lesson").first()
     if row is None or row.lesson is None:
         return None

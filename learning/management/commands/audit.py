@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from learning.models import HeldBox, Value
 from learning.selectors.boxes import ledger_errors
+from learning.selectors.machines import lessons_missing
 from learning.selectors.values import value_errors, values_miscounted
 
 
@@ -19,6 +20,8 @@ class Command(BaseCommand):
         wrong = ledger_errors()
         if wrong:
             raise CommandError(f"{len(wrong)} boxes do not add up, by id: {', '.join(map(str, wrong[:20]))}")
+        if missing := lessons_missing():
+            raise CommandError(f"Machines of whose ledger lessons are missing: {missing}")
         if off := value_errors():
             raise CommandError(f"{len(off)} values do not add up, by id: {', '.join(map(str, off[:20]))}")
         if miscounted := values_miscounted():

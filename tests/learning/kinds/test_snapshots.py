@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from games import services as games_services
@@ -20,6 +21,7 @@ from learning.core.machines.box_machine import Result
 from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
 from learning.core.training.value_memory import ValueMemory, value_meeting
 from learning.exceptions import (
+    HistoryFoldedError,
     MachineBusyError,
     NotYourMachineError,
     SnapshotFarError,
@@ -31,7 +33,7 @@ from learning.kinds import snapshots as kept
 from learning.kinds.machines import machine_export
 from learning.kinds.values.kind import ValueKind
 from learning.kinds.weights.kind import WeightsKind
-from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun
+from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun, Weights
 from learning.selectors import snapshots as shown
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.values import value_errors
@@ -45,6 +47,7 @@ from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import abandoned, api_with, guest, user
+from tests.folding import fold_to
 from tests.learning.kinds.test_weights import GAME, QUICK, fresh, known, learner, played, romgon_room
 from tests.waiting import wait_until
 
@@ -162,6 +165,22 @@ class TestMeasured:
         assert (first.n_trained, first.n_left) == (N_GAMES, 20)
         last_of_run = TrainingRun.objects.latest("pk").snapshots.get(games_done=3)
         assert (last_of_run.n_trained, last_of_run.n_left) == (N_GAMES + 3, 20)
+
+    def test_a_ledger_that_is_folded_up_keeps_every_snapshot(self, scripted: dict[int, float]) -> None:
+        scripted.update({100: 1.0})
+        machine = measured_run(learner(owner=user()), n_measured=20)
+        snapshots = list(machine.snapshots.order_by("pk"))
+        before, knew = states(machine), [kept.snapshot_knew(machine, one) for one in snapshots]
+        for _ in fold_to(machine, machine.n_lessons):
+            assert states(machine) == before
+        assert [kept.snapshot_knew(machine, one) for one in snapshots] == knew
+        n_kept = Lesson.objects.filter(machine=machine).count()
+        assert n_kept == Weights.objects.filter(machine=machine, lesson__isnull=False).count() < machine.n_lessons
+        with pytest.raises(HistoryFoldedError):
+            weights_row_at(machine.pk, snapshots[2].n_lessons - 2)
+        call_command("audit", verbosity=0)
+        first = measured_run(machine, games=3, n_measured=2).snapshots.filter(games_done=0).latest("pk")
+        assert (first.n_trained, first.n_left) == (N_GAMES, 20), "the run counts, though its lessons are folded"
 
     def test_the_newest_needs_no_lesson_to_play(self, scripted: dict[int, float]) -> None:
         scripted.update({N_GAMES: 1.0})

@@ -173,7 +173,7 @@ class TestAsItWas:
             plan = "\n".join(row[0] for row in cursor.fetchall())
         assert "value_once" in plan
         assert "Seq Scan on learning_value " not in plan
-        assert "learning_valuechange_entry_id" in plan
+        assert "valuechange_entry_lesson" in plan
         assert "learning_valuechange_pkey" not in plan
 
     @pytest.mark.parametrize("gone", [machine_reset, machine_delete], ids=["reset", "deleted"])

@@ -1,0 +1,256 @@
+"""A ledger that is folded up: what is after the place stays as it was, beads add up, and nobody waits for it."""
+
+from datetime import timedelta
+from random import Random
+from threading import Event
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from games.models import Match
+from games.rules.base import Side
+from games.selectors import room_get, room_view
+from learning.exceptions import HistoryFoldedError
+from learning.kinds.boxes.kind import BoxKind
+from learning.models import Box, Change, Lesson, Machine, Tournament
+from learning.selectors.boxes import boxes_at
+from learning.services.machines import machine_copy, machine_delete, machine_reset
+from learning.services.tournaments import tournament_start
+from learning.storage import folding
+from learning.storage.boxes import boxes_own
+from learning.storage.lessons import lessons_go_back_to
+from learning.storage.values import values_fetch_at
+from learning.workers.jobs import TurnEnd
+from learning.workers.ledger import ledgers_fold
+from learning.workers.pairings import tournament_play
+from tests.factories import guest, in_memory, machine, play_out, room, trained, user
+from tests.folding import fold_to, folded
+from tests.learning.kinds.test_tables import learner as table
+from tests.threads import at_once
+
+
+def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
+    """Trained, without the strength at each point of the curve: most of a short run's time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BoxKind, "measured", lambda *_: {})
+        patch.setattr(BoxKind, "n_first_games", lambda *_: 20)
+        return trained(learner, games, seed)
+
+
+def lived(n_matches: int = 6) -> Machine:
+    """A machine that was trained, played, and trained again, in some twenty lessons."""
+    learner = schooled(machine(), 200)
+    for _ in range(n_matches):
+        play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
+    return schooled(learner, 200, seed=2)
+
+
+def history(learner: Machine, first: int = 0) -> dict[int, dict[str, list[int]]]:
+    return {number: boxes_at(learner, number) for number in range(first, learner.n_lessons + 1)}
+
+
+def lines(learner: Machine) -> list[Any]:
+    """Its lessons that are kept, with what they did."""
+    lessons = Lesson.objects.filter(machine=learner, number__gt=learner.n_folded).order_by("number")
+    names = ("number", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "changes__box", "changes__deltas")
+    return list(lessons.order_by("number", "changes__pk").values_list(*names))
+
+
+@pytest.mark.django_db
+class TestBoxes:
+    def test_folded_anywhere_it_tells_and_adds_up_as_one_that_never_was(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 150)
+        learner = lived()
+        before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
+        totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
+        tally = [sum(column) for column in zip(*totals, strict=True)]
+        draw = Random(15)
+        for place in sorted(draw.sample(range(2, learner.n_lessons + 1), 4)):
+            kept = [line for line in lines(learner) if line[0] > place]
+            for _ in fold_to(learner, place):  # after each step, as after a death in the next
+                assert history(learner, place) == {n: before[n] for n in before if n >= place}
+                call_command("audit", verbosity=0)
+            learner.refresh_from_db()
+            assert (learner.n_folded, learner.is_folding) == (place, False)
+            assert lines(learner) == kept
+            with pytest.raises(HistoryFoldedError):
+                boxes_at(learner, place - 1)
+            (one,) = Lesson.objects.filter(machine=learner, number__lte=place)
+            assert (one.number, one.last, one.kind) == (1, place, "folded")
+            assert Change.objects.filter(lesson=one).count() == len(set(one.changes.values_list("box", flat=True)))
+        assert dict(learner.boxes.values_list("position", "beads")) == beads
+        totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
+        assert [sum(column) for column in zip(*totals, strict=True)] == tally
+        play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
+        schooled(learner, 50, seed=3)
+        call_command("audit", verbosity=0)
+
+    def test_what_copies_share_stays_and_is_let_go_with_them(self) -> None:
+        learner, owner = schooled(machine(), 100), user()
+        copies = []
+        for seed in range(3):
+            schooled(learner, 60, seed=seed)
+            copies.append(machine_copy(user=owner, machine_id=learner.pk))
+        held = {copy.pk: dict(copy.boxes.values_list("position", "beads")) for copy in copies}
+        schooled(learner, 100, seed=9)
+        folded(learner, learner.n_lessons)
+        assert Lesson.objects.filter(machine=learner).count() == 4, "one behind each copy, and one for the rest"
+        late = machine_copy(user=owner, machine_id=learner.pk)
+        assert dict(late.boxes.values_list("position", "beads")) == dict(learner.boxes.values_list("position", "beads"))
+        schooled(copies[0], 60)
+        for copy in copies[1:]:
+            assert dict(copy.boxes.values_list("position", "beads")) == held[copy.pk]
+        call_command("audit", verbosity=0)
+        boxes_own(*(copy.pk for copy in copies))
+        now = schooled(learner, 20, seed=4)
+        folded(now, now.n_lessons)
+        assert Lesson.objects.filter(machine=learner).count() == 2, "the copy made last is behind the place"
+        call_command("audit", verbosity=0)
+
+    def test_matches_that_taught_are_let_go(self) -> None:
+        learner = lived(3)
+        assert Match.objects.count() == Lesson.objects.exclude(match=None).count() == 3
+        folded(learner, learner.n_lessons)
+        assert not Lesson.objects.exclude(match=None).exists()
+        Match.objects.all().delete()
+        call_command("audit", verbosity=0)
+
+    def test_a_reset_forgets_what_was_folded_too(self) -> None:
+        owner = user()
+        learner = schooled(machine(owner=owner), 100)
+        steps = fold_to(learner, learner.n_lessons)
+        next(steps)
+        machine_reset(user=owner, machine_id=learner.pk)
+        assert list(steps) == [], "what it was about is gone"
+        learner = schooled(Machine.objects.get(pk=learner.pk), 60)
+        assert learner.n_folded == 0
+        folded(learner, learner.n_lessons)
+        call_command("audit", verbosity=0)
+
+
+@pytest.mark.django_db
+class TestValues:
+    def test_what_they_were_stays_where_somebody_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 3)
+        learner, other = table(), table()
+        for n in range(8):
+            play_out(room("machine", side=Side(n % 2), machine=learner.slug).room.code, guest())
+            if n == 2:
+                tournament_start(user=None, entries=[learner.slug, other.slug], games=1, enqueue=False)
+        keys = list(learner.values.values_list("key", flat=True))
+        before = {place: values_fetch_at(learner.pk, place)(keys) for place in range(9)}
+        for _ in fold_to(learner, 6):
+            for place in (3, 6, 7, 8):
+                assert values_fetch_at(learner.pk, place)(keys) == before[place]
+            call_command("audit", verbosity=0)
+        numbers = Lesson.objects.filter(machine=learner).order_by("number").values_list("number", "stands_for")
+        assert list(numbers) == [(1, 3), (4, 3), (7, 1), (8, 1)]
+        assert [lessons_go_back_to(learner.pk, place) for place in (2, 3, 6)] == [False, True, True]
+        tournament_play(Tournament.objects.get().pk)
+        folded(learner)
+        assert Lesson.objects.get(machine=learner).last == 8, "the tournament is over"
+        call_command("audit", verbosity=0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two who fold, a training, matches and copies, a reset and a deletion at the same time."""
+    monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 40)
+    owner = user()
+    pupil, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
+    for one in (played, doomed, gone):
+        schooled(one, 60)
+    is_over = Event()
+
+    def fold() -> None:
+        while not is_over.is_set():
+            for pk, n_lessons in Machine.objects.filter(room=None).order_by("?").values_list("pk", "n_lessons"):
+                folding.fold_announce(pk, n_lessons - 1)
+                for learner in Machine.objects.filter(pk=pk):
+                    list(folding.fold_steps(learner, BoxKind.ledger))
+
+    def live() -> None:
+        try:
+            schooled(pupil, 1500)
+            for n in range(6):
+                seated = room("machine", guest(n), side=Side(played.side).other, machine=played.slug, fresh=n % 2 == 1)
+                play_out(seated.room.code, guest(n))
+            machine_reset(user=owner, machine_id=doomed.pk)
+            schooled(doomed, 60)
+            machine_delete(user=owner, machine_id=gone.pk)
+        finally:
+            is_over.set()
+
+    assert at_once(fold, fold, live) == []
+    call_command("audit", verbosity=0)
+    assert dict(pupil.boxes.values_list("position", "beads")) == {
+        box.position: list(box.beads) for box in in_memory(pupil, 1500).boxes(range(in_memory(pupil, 1).table.n_boxes))
+    }
+    assert Lesson.objects.filter(kind="folded", machine=pupil).exists()
+    assert Machine.objects.exclude(shares=None).count() == 3
+
+
+@pytest.mark.django_db
+class TestSweep:
+    def test_what_is_old_is_folded_and_what_is_not_stays(self) -> None:
+        old, young = lived(), schooled(machine(), 100)
+        place = old.n_lessons - 3
+        then = timezone.now() - timedelta(days=40)
+        Lesson.objects.filter(machine=old, number__lte=place).update(created_at=then)
+        assert ledgers_fold(TurnEnd()) is False
+        old.refresh_from_db()
+        young.refresh_from_db()
+        assert (old.n_folded, old.folded_at, young.n_folded) == (place, then, 0)
+
+    def test_no_more_changes_are_kept_than_may_be(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("learning.workers.ledger.LOOKED_AT_LESSONS", 1)
+        settings.KEEP_LEDGER_CHANGES = 200
+        learner = lived()
+        ledgers_fold(TurnEnd())
+        learner.refresh_from_db()
+        kept = Change.objects.filter(lesson__machine=learner, lesson__number__gt=learner.n_folded).count()
+        assert kept <= 200 < kept + Box.objects.filter(machine=learner).count()
+
+    def test_what_was_broken_off_is_gone_on_with(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 50)
+        learner = lived()
+        steps = fold_to(learner, learner.n_lessons)
+        next(steps)
+        learner.refresh_from_db()
+        assert learner.is_folding
+        assert ledgers_fold(TurnEnd(0.0)) is True, "its turn was over"
+        ledgers_fold(TurnEnd())
+        learner.refresh_from_db()
+        assert not learner.is_folding
+        assert Lesson.objects.filter(machine=learner).count() == 1
+        call_command("audit", verbosity=0)
+
+
+@pytest.mark.django_db
+class TestTold:
+    def test_pages_and_programs_say_from_when_its_story_is_kept(self, client: Any) -> None:
+        learner = lived(2)
+        play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
+        learner.refresh_from_db()
+        first, last = Match.objects.order_by("pk")[0], learner.n_lessons
+        Lesson.objects.filter(machine=learner).update(created_at=timezone.now())
+        folded(learner, last)
+        told = f"{learner.folded_at:%-d %B %Y}"
+        api = client.get(f"/api/machines/{learner.pk}").json()
+        assert (api["lessons"], api["lessons_folded"]) == (last, last)
+        assert api["folded_at"].startswith(f"{learner.folded_at:%Y-%m-%d}")
+        answer = client.get(f"/machines/{learner.pk}/boxes-at/{last - 1}")
+        assert (answer.status_code, answer.json()["code"]) == (410, "history_folded")
+        assert client.get(f"/machines/{learner.pk}/boxes-at/{last}").status_code == 200
+        box = Change.objects.filter(lesson__machine=learner, lesson__kind="folded").first().box
+        page = client.get(box.get_absolute_url()).content.decode()
+        assert f"The story before {told} is folded into what the box held then." in page
+        assert f"in {last} lessons of 403 games until then" in page
+        history = client.get(f"/api/machines/{learner.pk}/boxes/{box.position}").json()["history"]
+        assert [history[-1][name] for name in ("kind", "room", "training_run")] == ["folded", None, None]
+        assert f'data-since="{told}"' in client.get(f"/machines/{learner.pk}/boxes").content.decode()
+        assert f"from {told} on" in client.get(learner.get_absolute_url()).content.decode()
+        (lesson,) = room_view(room_get(first.room.code))["learning"]["lessons"]
+        assert lesson["deed"] == "That was long ago. What it learnt is in its beads, and no longer told game by game."
