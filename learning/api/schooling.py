@@ -54,19 +54,21 @@ class SchoolingView(APIView):
 class AddressView(SchoolingView):
     """How an address is read."""
 
-    @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer})
+    @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals(SchoolingBusyError)})
     def get(self, request: Request) -> Response:
         """Every part of an address; what could not be used is told, and the nearest that makes sense stands there."""
-        return Response(asked_read(request.query_params).told)
+        with selectors_schooling.DESK.beside(address_of(request)):
+            return Response(asked_read(request.query_params).told)
 
 
 class BoxesView(SchoolingView):
     """The wall before the first game."""
 
-    @extend_schema(parameters=ADDRESS, responses={200: WallSerializer})
+    @extend_schema(parameters=ADDRESS, responses={200: WallSerializer, **refusals(SchoolingBusyError)})
     def get(self, request: Request) -> Response:
         """All boxes of the machine, packed."""
-        return Response(selectors_schooling.boxes_view(asked_strictly(request.query_params).schooling))
+        with selectors_schooling.DESK.beside(address_of(request)):
+            return Response(selectors_schooling.boxes_view(asked_strictly(request.query_params).schooling))
 
 
 class MachineView(SchoolingView):
@@ -78,16 +80,12 @@ class MachineView(SchoolingView):
     )
     def get(self, request: Request) -> Response:
         """Its beads, totals and strength, as far as it gets; its curve and its last game if asked for."""
-        asked = asked_strictly(request.query_params, "since", "moves")
-        more = parsed(MachineAskedSerializer, request.query_params)
-        view = selectors_schooling.machine_view(
-            asked.schooling,
-            asked.games,
-            asked.against,
-            since=more.get("since"),
-            moves=more["moves"],
-            who=address_of(request),
-        )
+        who, more = address_of(request), parsed(MachineAskedSerializer, request.query_params)
+        with selectors_schooling.DESK.beside(who):
+            asked = asked_strictly(request.query_params, "since", "moves")
+            view = selectors_schooling.machine_view(
+                asked.schooling, asked.games, asked.against, since=more.get("since"), moves=more["moves"], who=who
+            )
         return Response(view)
 
 
@@ -124,7 +122,8 @@ class BandView(SchoolingView):
     )
     def get(self, request: Request) -> Response:
         """The median, the quarters and ninety per cent of 200 machines, as far as it gets."""
-        asked = asked_strictly(request.query_params, "until")
-        until = parsed(BandAskedSerializer, request.query_params)["until"]
-        view = selectors_schooling.band_view(asked.schooling, asked.against, until, address_of(request))
+        who, until = address_of(request), parsed(BandAskedSerializer, request.query_params)["until"]
+        with selectors_schooling.DESK.beside(who):
+            asked = asked_strictly(request.query_params, "until")
+            view = selectors_schooling.band_view(asked.schooling, asked.against, until, who)
         return Response(view)

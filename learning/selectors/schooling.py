@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from games.rules.base import Game
@@ -44,6 +44,12 @@ FEW_GAMES = 5_000
 SHARE = 0.4
 """Of a core, that all who ask from one address may use, after they have used up :data:`BURST_S`."""
 BURST_S = 3.0
+SMALL_S = 3.0
+"""So much more they may use for what takes next to nothing: a page opens though another one uses all that it gets."""
+AT_MOST_S = 0.25
+"""More than that none of it takes, but what compiles a kernel, or a game's tables, for all who come after."""
+PLACES = 3
+"""Of those who are inside, so many may be from one address."""
 ADDRESSES = 5_000
 
 
@@ -53,32 +59,53 @@ class Desk:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
-        self._n_inside = 0
+        self._inside: Counter[str] = Counter()
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def work(self, who: str, function: Callable[[], ValueT]) -> ValueT:
         """The function's result, worked out by one of the threads.
 
         Raises:
-            SchoolingBusyError: too many wait, or who asks has had their share.
+            SchoolingBusyError: too many wait, of them or of all, or who asks has had their share.
         """
         with self._lock:
-            if self._n_inside >= AT_ONCE + WAITING or self._debt(who) > BURST_S:
+            is_full = self._inside.total() >= AT_ONCE + WAITING or self._inside[who] >= PLACES
+            if is_full or self._debt(who) > BURST_S:
                 raise SchoolingBusyError
             # Here, not at the start: threads do not survive the fork of a worker.
             self._threads = self._threads or ThreadPoolExecutor(AT_ONCE, "schooling", initializer=_stand_back)
-            self._n_inside += 1
+            self._inside[who] += 1
         try:
             result, seconds = self._threads.submit(_timed, function).result()
         finally:
             with self._lock:
-                self._n_inside -= 1
+                self._inside[who] -= 1
+                self._inside += Counter()  # who is not inside has no entry
+        self._count(who, seconds)
+        return result
+
+    @contextmanager
+    def beside(self, who: str) -> Iterator[None]:
+        """What is worked out at once in this block, by the thread of who asks, is of their share, too.
+
+        Raises:
+            SchoolingBusyError: they have had it, and :data:`SMALL_S` more.
+        """
+        with self._lock:
+            if self._debt(who) > BURST_S + SMALL_S:
+                raise SchoolingBusyError
+        begin = time.thread_time()
+        try:
+            yield
+        finally:
+            self._count(who, min(AT_MOST_S, time.thread_time() - begin))
+
+    def _count(self, who: str, seconds: float) -> None:
         with self._lock:
             self._used[who] = self._debt(who) + seconds, time.monotonic()
             self._used.move_to_end(who)
             if len(self._used) > ADDRESSES:
                 self._used.popitem(last=False)
-        return result
 
     def _debt(self, who: str) -> float:
         """Seconds of work that somebody has used and not yet waited for."""

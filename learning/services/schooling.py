@@ -12,7 +12,7 @@ from learning.core.schooling.plan import PARTNER, Schooling
 from learning.exceptions import SchoolingBusyError
 from learning.kinds.registry import kind_of
 from learning.models import JobStatus, LessonKind, Machine, RunStage, TrainingRun
-from learning.selectors.schooling import stand_get
+from learning.selectors import schooling as selectors_schooling
 from learning.services.machines import machine_create, machine_quota_require
 from learning.services.pupils import owner_fields, pupil_name
 from learning.storage.boxes import table_load
@@ -39,7 +39,8 @@ def schooling_keep(
         MachineQuotaError.
         SchoolingBusyError: it has not come so far yet.
     """
-    stand = stand_get(schooling, games, who)
+    with selectors_schooling.DESK.beside(who):
+        stand = selectors_schooling.stand_get(schooling, games, who)
     if stand.games < games:
         raise SchoolingBusyError
     return _store(user, schooling, preset, stand, name or f"My {pupil_name(schooling.game, schooling.side)}")

@@ -19,6 +19,7 @@ from tests.bench import (
     exact_strength,
     first_seconds,
     ladder,
+    learn_load,
     learning_speed,
     learnt,
     live_load,
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
 LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "admin": admin.lists,
     "live-load": live_load.live_load,
+    "learn-load": learn_load.learn_load,
     "ladder": ladder.whole,
     "learnt-flips": learnt.learnt_flips,
 }

@@ -32,6 +32,7 @@ GROUPS = {
     "uvicorn": "web",
     "celery": "workers",
     "live_client": "client",
+    "learn_client": "client",
     "caddy": "proxy",
 }
 """What a process is, by a word of its command line; else it is what its parent is."""

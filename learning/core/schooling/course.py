@@ -25,6 +25,10 @@ PIECE_OF_PAIRS = 20_000
 """The same of two machines that learn."""
 
 
+POINT_BYTES = 400
+"""What a point of a curve takes in memory, with the numbers that it points to."""
+
+
 @dataclass(frozen=True)
 class Stand:
     """A machine after so many games.
@@ -46,10 +50,14 @@ class _Kept:
     points: dict[int, Floats] = field(default_factory=dict)
     milestones: dict[int, Class] = field(default_factory=dict)
     tips: OrderedDict[int, Class] = field(default_factory=OrderedDict)
+    n_bytes: int = 0
+    """As when it was last weighed."""
 
-    @property
-    def n_bytes(self) -> int:
-        return sum(one.n_bytes for kept in (self.milestones, self.tips) for one in kept.values())
+    def weigh(self) -> int:
+        """How much more memory it takes than when it was last weighed."""
+        machines = sum(one.n_bytes for kept in (self.milestones, self.tips) for one in kept.values())
+        before, self.n_bytes = self.n_bytes, machines + POINT_BYTES * len(self.points)
+        return self.n_bytes - before
 
     def before(self, games: int) -> tuple[int, Class] | None:
         """The last machine up to this game."""
@@ -79,6 +87,7 @@ class Courses:
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._kept: OrderedDict[Schooling, _Kept] = OrderedDict()
+        self._n_bytes = 0
         self._lock = threading.Lock()
 
     def distance(self, schooling: Schooling, games: int) -> int:
@@ -95,7 +104,7 @@ class Courses:
             kept = self._kept.setdefault(schooling, _Kept())
             self._kept.move_to_end(schooling)
             while len(self._kept) > MOST_COURSES:
-                self._kept.popitem(last=False)
+                self._forget(next(iter(self._kept)))
             begin = kept.before(games)
         at, one = begin or (0, Class.fresh(schooling, [schooling.seed]))
         one = one.copy()
@@ -121,8 +130,15 @@ class Courses:
 
     def _keep(self, schooling: Schooling, kept: _Kept, games: int, one: Class) -> None:
         with self._lock:
-            kept.keep(games, one)
-            n_bytes = sum(other.n_bytes for other in self._kept.values())
-            while n_bytes > self.most_bytes and len(self._kept) > 1:
-                oldest = next(other for other in self._kept if other != schooling)
-                n_bytes -= self._kept.pop(oldest).n_bytes
+            # It may have been forgotten meanwhile, and perhaps somebody has begun anew.
+            home = self._kept.setdefault(schooling, kept)
+            home.points |= kept.points
+            home.keep(games, one)
+            self._n_bytes += home.weigh()
+            while self._n_bytes > self.most_bytes and len(self._kept) > 1:
+                self._forget(next(other for other in self._kept if other != schooling))
+
+    def _forget(self, schooling: Schooling) -> None:
+        gone = self._kept.pop(schooling)
+        self._n_bytes -= gone.n_bytes
+        gone.n_bytes = 0

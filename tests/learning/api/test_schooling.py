@@ -17,6 +17,7 @@ from learning.core.opponents.registry import UNIFORM
 from learning.core.seeds import MAX_SEED
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile
+from learning.exceptions import SchoolingBusyError
 from learning.forms.schooling import asked_read
 from learning.selectors import schooling as selectors_schooling
 from tests.waiting import wait_until
@@ -178,7 +179,40 @@ def test_who_has_had_their_share_is_told_to_come_again(monkeypatch):
     monkeypatch.setattr(selectors_schooling, "BURST_S", -1)
     answer = APIClient().get("/api/learn/machine?games=50000&seed=78")
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "busy", "1")
-    assert APIClient().get("/api/learn/machine?games=500&seed=78").status_code == 200
+    small = "/api/learn/machine?games=500&seed=78"
+    assert APIClient().get(small).status_code == 200
+    monkeypatch.setattr(selectors_schooling, "SMALL_S", 0)
+    for path in (small, "/api/learn", "/api/learn/boxes", "/api/learn/band"):
+        assert APIClient().get(path).status_code == 503
+
+
+@pytest.mark.parametrize("path", ["", "/boxes?win=8", "/machine?games=4000&seed=81&moves=1", "/band?until=1&win=8"])
+def test_whatever_is_asked_for_is_of_the_share_of_who_asks(monkeypatch, path):
+    desk = selectors_schooling.Desk()
+    monkeypatch.setattr(selectors_schooling, "DESK", desk)
+    monkeypatch.setattr(selectors_schooling, "SHARE", 0)
+    assert APIClient().get(f"/api/learn{path}", headers={"x-forwarded-for": "10.0.0.1"}).status_code == 200
+    ((used, _),) = desk._used.values()
+    assert used > 0
+
+
+def test_one_address_does_not_take_every_place(monkeypatch):
+    desk, go = selectors_schooling.Desk(), threading.Event()
+    waiting = [threading.Thread(target=desk.work, args=("greedy", go.wait)) for _ in range(selectors_schooling.PLACES)]
+    for thread in waiting:
+        thread.start()
+    try:
+        assert wait_until(lambda: desk._inside["greedy"] == selectors_schooling.PLACES)
+        with pytest.raises(SchoolingBusyError):
+            desk.work("greedy", go.wait)
+        threading.Timer(0, go.set).start()
+        assert desk.work("another", go.wait)
+    finally:
+        go.set()
+        for thread in waiting:
+            thread.join()
+    assert not desk._inside, "nothing is remembered of who has gone"
+    assert desk.work("greedy", lambda: 1) == 1
 
 
 def test_more_than_can_be_worked_off_are_told_to_come_again(monkeypatch):
@@ -189,7 +223,7 @@ def test_more_than_can_be_worked_off_are_told_to_come_again(monkeypatch):
     for thread in waiting:
         thread.start()
     try:
-        assert wait_until(lambda: desk._n_inside == most)
+        assert wait_until(lambda: desk._inside.total() == most)
         assert APIClient().get("/api/learn/machine?games=50000&seed=79").status_code == 503
     finally:
         go.set()

@@ -64,18 +64,20 @@ def test_little_time_is_a_step_of_the_way():
 
 
 def test_what_is_kept_is_bounded_and_changes_nothing():
-    courses = Courses(300_000)
+    courses = Courses(60_000)
     plans = [schooling(seed=seed) for seed in range(8)]
     for games in (*range(1, 2 * TIPS), 5):
         for plan in plans:
             stand = courses.advance(plan, games, LONG)
             assert np.array_equal(stand.one.learners.beads[0], trained(plan, games).beads)
-    assert sum(kept.n_bytes for kept in courses._kept.values()) < 700_000
+    assert courses._n_bytes == sum(kept.n_bytes for kept in courses._kept.values()) <= 60_000
+    assert [kept.weigh() for kept in courses._kept.values()] == [0] * len(courses._kept), "weighed as it is"
     assert courses.distance(plans[0], 5) == 5
     assert courses.distance(plans[-1], 5) == 0
     for seed in range(8, MOST_COURSES + 30):
         courses.advance(schooling(seed=seed), 0, 0)
     assert len(courses._kept) == MOST_COURSES
+    assert courses._n_bytes == sum(kept.n_bytes for kept in courses._kept.values())
 
 
 @pytest.mark.parametrize("teacher", ["random", "machine"])
