@@ -16,6 +16,9 @@ from urllib.parse import urlsplit
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.retry import Retry
 
 from menace_site import pooled, servers
 from menace_site.metric_files import metric_files_open
@@ -140,7 +143,13 @@ CACHES = {
         "BACKEND": "menace_site.cache.ForgivingRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": REDIS_PREFIX,
-        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        # A Redis that hangs costs one request this long, and the others nothing (menace_site/cache.py). Of one that was
+        # started again the old connections are gone: a second try on a new one.
+        "OPTIONS": {
+            "socket_connect_timeout": 0.1,
+            "socket_timeout": 0.1,
+            "retry": Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+        },
     },
 }
 
