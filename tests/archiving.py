@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from menace_site import processes, servers
+from tests.waiting import wait_until
 
 STANZA = "beadbox"
 USER = "postgres"
@@ -89,9 +90,9 @@ class Tried:
         with (self.place / "postgres.log").open("ab") as log:
             self.running = processes.spawn(command, output=log, death_signal=signal.SIGINT)
         ready = [BIN / "pg_isready", "--quiet", "--host", self.place]
-        answers = processes.wait_until(lambda: subprocess.run(ready, check=False).returncode == 0, timeout_s=300)
+        answers = wait_until(lambda: subprocess.run(ready, check=False).returncode == 0)
         # After a return in time it reads for a while before it writes.
-        writes = answers and processes.wait_until(lambda: self.ask("SELECT pg_is_in_recovery()") == "f", timeout_s=300)
+        writes = answers and wait_until(lambda: self.ask("SELECT pg_is_in_recovery()") == "f")
         assert writes, (self.place / "postgres.log").read_text()
 
     def stop(self) -> None:

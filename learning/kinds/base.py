@@ -188,6 +188,9 @@ class Kind(ABC):
     def copy(self, original: Machine, copy: Machine) -> None:
         """Give a machine that has nothing yet what it is to have of another beside its row; its ledger begins there."""
 
+    def unshare(self, machine: Machine) -> None:
+        """Give others what they share of its memory, or of its past, as that is about to be forgotten."""
+
     @abstractmethod
     def forget(self, machine: Machine) -> None:
         """Delete the changes of its ledger and as much of its memory as would take long to delete with its row."""

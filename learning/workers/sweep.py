@@ -16,10 +16,10 @@ from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
+from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.selectors.machines import GONE, machines_left
 from learning.storage import leavings
-from learning.storage.boxes import boxes_unshare
 from learning.storage.leavings import Key, Leaving, Looked
 from learning.storage.names import names_forget
 from learning.workers.jobs import TurnEnd
@@ -54,7 +54,7 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     asked = list(left.filter(pk__in=ids).values_list("pk", flat=True))
     free = Machine.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=asked).order_by("pk")
     for machine in left.filter(pk__in=[machine.pk for machine in free]):
-        boxes_unshare(machine)
+        kind_of(machine).unshare(machine)
         names_forget(Machine.objects.filter(pk=machine.pk))
         nobodys: dict[str, Any] = {"owner": None, "guest": None, "made_from": "", "room": None, "is_pupil": False}
         Machine.objects.filter(pk=machine.pk).update(
@@ -98,7 +98,7 @@ def _machines_clear(after: Key, most: int, now: datetime) -> Looked:
     machine = gone.select_for_update(skip_locked=True, of=("self",)).first()
     if machine is None:
         return 0, None
-    boxes_unshare(machine)
+    kind_of(machine).unshare(machine)
     with connection.cursor() as cursor:
         for part in PARTS:
             cursor.execute(part, {"machine": machine.pk, "most": most})

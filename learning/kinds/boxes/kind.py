@@ -96,6 +96,9 @@ class BoxKind(Kind):
     def fields_copied(self, original: Machine) -> dict[str, Any]:
         return storage.boxes_share(original)
 
+    def unshare(self, machine: Machine) -> None:
+        storage.boxes_unshare(machine)
+
     def forget(self, machine: Machine) -> None:
         storage.boxes_forget(machine)
 
