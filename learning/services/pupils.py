@@ -166,7 +166,8 @@ def machines_claim(user_id: int, guest: UUID) -> Claimed:
     taught = set(own.filter(is_pupil=True).values_list("game", "side"))
     n_fit = max(0, settings.MACHINES_PER_ACCOUNT + settings.MACHINES_PER_GUEST - own.count())
     locked = machines_locked(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
-    machines = sorted(locked, key=lambda one: (not one.is_pupil, -one.n_games, one.pk))
+    still = [one for one in locked if one.guest == guest]  # the sweep may have had one that we waited for
+    machines = sorted(still, key=lambda one: (not one.is_pupil, -one.n_games, one.pk))
     for machine in machines[:n_fit]:
         machine.owner, machine.guest, machine.made_from = user, None, ""
         machine.is_pupil = machine.is_pupil and (machine.game, machine.side) not in taught

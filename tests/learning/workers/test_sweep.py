@@ -21,12 +21,14 @@ from games.services_tokens import token_make
 from learning import tasks
 from learning.models import Change, Draw, JobStatus, Lesson, Machine, MachineSeat, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
+from learning.selectors.machines import lessons_missing
 from learning.services.pupils import machines_claim, pupil_teach
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete
 from learning.services.tournaments import tournament_start
 from learning.workers import sweep
 from learning.workers.jobs import TurnEnd
+from learning.workers.ledger import ledgers_fold
 from learning.workers.runs import run_claim, run_execute
 from learning.workers.sweep import sweep_on
 from tests.factories import NC, guest, machine, person, play, play_out, room, swept, trained, user
@@ -61,11 +63,6 @@ def pupil_played(number: int = 1) -> Machine:
     return Machine.objects.get(guest=guest(number).guest)
 
 
-def lessons_let_go() -> None:
-    """Have no lesson tell of a match any more, as it is where ledgers are folded up."""
-    Lesson.objects.filter(kind__in=["match", "refill"]).update(kind="training", match=None)
-
-
 def test_matches_of_guests_go_after_a_month_and_those_of_accounts_after_a_year() -> None:
     ann = person(user("ann"))
     theirs, hers = room(), room(who=ann)
@@ -98,10 +95,10 @@ def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
 def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
     learner = machine()
     play_out(room("machine", machine=learner.slug).room.code, guest())
-    aged(31)
+    aged(32)
     swept()
     assert Match.objects.get().lessons.exists()
-    lessons_let_go()
+    ledgers_fold(TurnEnd())
     swept()
     assert [model for model in (Room, Seat, Ply, Draw, MachineSeat) if model._default_manager.exists()] == []
     assert list(Machine.objects.all()) == [learner]
@@ -125,7 +122,7 @@ def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became
     aged(60)
     assert pupil_played() == pupil
     aged(60)
-    lessons_let_go()
+    ledgers_fold(TurnEnd())
     swept()
     assert not Room.objects.exists()
     assert Machine.objects.filter(guest=guest().guest).exists()
@@ -139,10 +136,10 @@ def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became
 def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
     pupil = pupil_played()
     Machine.objects.filter(pk=pupil.pk).update(learns=False)
-    lessons_let_go()
     aged(89)
     assert pupil_played() == pupil
     aged(60)
+    ledgers_fold(TurnEnd())
     swept()
     assert Machine.objects.filter(pk=pupil.pk).exists()
     aged(31)
@@ -153,11 +150,11 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
 def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on() -> None:
     """After every single transaction: what is left of the machine adds up, and nobody can reach it."""
     pupil = pupil_played()
-    lessons_let_go()
     aged(91)
+    ledgers_fold(TurnEnd())
     place, n_steps = None, 0
     while (place := sweep_on(TurnEnd(0), place)) is not None:
-        assert ledger_errors() == []
+        assert ledger_errors() + lessons_missing() == []
         n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
     assert n_steps >= 3, "what it had goes a part at a time, and its row in the end"
     assert not Machine.objects.filter(pk=pupil.pk).exists()
@@ -180,22 +177,23 @@ def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch)
 def test_who_takes_a_machine_along_while_it_is_swept_keeps_it_or_finds_it_gone() -> None:
     ann = user("ann")
     pupils = [pupil_played(n) for n in range(1, 5)]
-    lessons_let_go()
     aged(91)
+    ledgers_fold(TurnEnd())
     faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
     assert faults == []
     for pupil in Machine.objects.filter(pk__in=[one.pk for one in pupils]):
         assert (pupil.owner, pupil.learns, pupil.n_lessons) == (ann, True, 1)
         assert pupil.lessons.count() == 1
     assert ledger_errors() == []
+    assert lessons_missing() == []
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever comes back holds the machine before the sweep does, and has stored nothing when it looks."""
     pupil = pupil_played()
-    lessons_let_go()
     aged(91)
+    ledgers_fold(TurnEnd())
     Room.objects.all().delete()
     with transaction.atomic():
         services.room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
@@ -232,8 +230,8 @@ def test_old_runs_and_those_beyond_the_bound_go_but_for_what_a_ledger_tells_of(s
     settings.RUNS_PER_MACHINE = 2
     swept()
     assert TrainingRun.objects.count() == 5
-    lessons_let_go()
-    Lesson.objects.update(run=None)
+    aged(40)
+    ledgers_fold(TurnEnd())
     swept()
     assert set(TrainingRun.objects.all()) == set(runs[2:])
     aged(366)
