@@ -25,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare archiving bench lint format types lock lock-tools vendor browser test-browser
+.PHONY: help run test check bare archiving bench sbom lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,7 @@ test-browser: $(DEV) $(SERVERS) $(TOOLS)
 
 check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m tests.licences
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
@@ -64,6 +65,14 @@ archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (a
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
+
+# From the locks, so it is the same wherever it is made.
+sbom: $(DEV) ## a bill of materials of the site, var/sbom.json (CycloneDX)
+	@mkdir -p var
+	@cat requirements.txt menace_site/servers.txt \
+		| $(BIN)/python -W ignore -m cyclonedx_py requirements --output-reproducible --pyproject pyproject.toml - \
+		| $(BIN)/python -m tests.sbom >var/sbom.json
+	@echo "var/sbom.json"
 
 lint: $(DEV) $(TOOLS) ## format and lint, changing nothing
 	@$(BIN)/ruff format --check

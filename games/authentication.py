@@ -148,6 +148,12 @@ class SocketSession(SessionStore):
     seen: SeenSession | None = None
     """As it was read, if it was there."""
 
+    def cycle_key(self) -> None:
+        """Stay under the key: no answer of a socket brings the browser another one.
+
+        Django asks for it where a session was begun under a secret key of before; the next page does it.
+        """
+
     def load(self) -> dict[str, Any]:
         """What is in it; nothing, if it has ended."""
         with connection.cursor() as cursor:

@@ -26,6 +26,7 @@ from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
 from games.outbox import BROKER
 from games.players import GUEST
+from games.pulse import PULSE
 from games.selectors import State
 from games.serializers import FrameError, parse_move_data, parse_step_data
 from games.states import RoomState
@@ -183,6 +184,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             except Exception as error:  # whatever the broker's client raises
                 BROKER.failed(f"join {group}", error)
         await self.accept()
+        await PULSE.join(self)
 
     async def refuse(self, error: PlayError) -> NoReturn:
         """Say why, close, and hear nothing more, also of what the group has sent meanwhile."""
@@ -198,6 +200,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     async def leave(self) -> None:
         """Leave the group, if it was joined."""
+        PULSE.leave(self)
         if self.group is not None:
             with contextlib.suppress(Exception):  # with the broker away there is no group to leave
                 await self.channel_layer.group_discard(self.group, self.channel_name)

@@ -13,13 +13,21 @@ from django.contrib import messages
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
-from django.contrib.auth.views import LoginView, LogoutView, PasswordResetView
+from django.contrib.auth.views import (
+    LoginView,
+    LogoutView,
+    PasswordChangeView,
+    PasswordResetConfirmView,
+    PasswordResetView,
+)
 from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
 from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.loader import get_template
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -262,6 +270,26 @@ class ResetPasswordView(PasswordResetView):
             if not throttle.allow_request(self.request):
                 return too_many(self.request, throttle.wait())
         return super().form_valid(form)
+
+
+class TellsOfNewPassword:
+    """A page that changes a password, of which the owner hears: it may have been somebody else."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Change it, and send the letter. Where that cannot be sent the password is changed all the same."""
+        response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
+        if form.user.email:
+            letter = get_template("registration/password_changed_email.txt").render({"user": form.user})
+            send_mail("Your password at Beadbox", letter, None, [form.user.email], fail_silently=True)
+        return response
+
+
+class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
+    """Change the password of the account that is logged in."""
+
+
+class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
+    """Choose a password by the letter that was asked for."""
 
 
 @login_required

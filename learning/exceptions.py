@@ -208,7 +208,5 @@ class NotYourExperimentError(PlayError):
     status = 403
 
 
-class AccountNotClosedError(PlayError):
-    message = "This account is not closed."
-    code = "account_not_closed"
-    status = 409
+class AccountNotClosedError(Exception):
+    """An account stays open, and why. Only the staff hears of it, in the admin: no address of the API says it."""

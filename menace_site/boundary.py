@@ -25,6 +25,10 @@ Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
+NO_GUESSING = (b"x-content-type-options", b"nosniff")
+"""Of Django's answers its own middleware says so."""
+
+
 class BodyTooLargeError(Exception):
     """Raised out of ``receive`` when a body goes beyond the limit."""
 
@@ -71,7 +75,8 @@ async def answer(
     """Send a whole answer of JSON; ``kind`` is ``websocket.http`` where a handshake is refused with it."""
     REFUSALS.labels("boundary", says["code"]).inc()
     body = json.dumps(says).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *extra]
+    kind_of_body = [(b"content-type", b"application/json"), NO_GUESSING, (b"content-length", str(len(body)).encode())]
+    headers = [*kind_of_body, *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
     await send({"type": f"{kind}.response.body", "body": body})
 

@@ -13,8 +13,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Address, ip_address, ip_network
+from socketserver import ThreadingMixIn
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, make_server
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import psycopg
 import redis
@@ -229,14 +230,22 @@ async def process_watched() -> None:
         LOOP_LAG.set(max(0.0, loop.time() - due))
 
 
+class _Server(ThreadingMixIn, WSGIServer):
+    """Who connects and says nothing keeps nobody else waiting."""
+
+    daemon_threads = True
+
+
 class _Quiet(WSGIRequestHandler):
+    timeout = 10
+
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Who collects asks every few seconds."""
 
 
 def metrics_serve(port: int) -> None:
     """Answer ``/metrics`` of a machine that has no web process, from a thread: what its processes have counted."""
-    with make_server("", port, _worker_answer, handler_class=_Quiet) as server:
+    with make_server("", port, _worker_answer, server_class=_Server, handler_class=_Quiet) as server:
         server.serve_forever()
 
 

@@ -25,7 +25,7 @@ from django.middleware.common import CommonMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern
 
-from menace_site.boundary import Application, Receive, Scope, Send
+from menace_site.boundary import NO_GUESSING, Application, Receive, Scope, Send
 from menace_site.observed import ObservedRequest
 
 LONGEST_REST_S = 0.05
@@ -126,6 +126,7 @@ class OpenEndpoints:
             request.resolver_match = match
             response = self.busy(request) if desk.is_full else await desk.run(self._respond, request)
         headers = [(name.lower().encode("latin1"), value.encode("latin1")) for name, value in response.items()]
+        headers.append(NO_GUESSING)
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": response.content})
 

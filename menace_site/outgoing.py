@@ -1,6 +1,7 @@
 """What the process tells sockets is sent by the loop that serves it, from its first request to its last moment.
 
-While the process lives it also keeps what it knows of blocked addresses fresh.
+While the process lives it also keeps what it knows of blocked addresses fresh, and asks whether database and broker are
+there.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from games.blocks import BLOCKS, READ_AGAIN_S
 from games.consumers import in_thread
 from games.exceptions import UnavailableError
 from games.outbox import outbox_close, outbox_open
+from games.pulse import PULSE
 from menace_site.boundary import Receive, Scope, Send
 from menace_site.metrics import process_watched
 
@@ -28,7 +30,7 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        beside = [asyncio.create_task(blocks_keep()), asyncio.create_task(process_watched())]
+        beside = [asyncio.create_task(work) for work in (blocks_keep(), process_watched(), PULSE.keep())]
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for task in beside:

@@ -16,6 +16,9 @@ from urllib.parse import urlsplit
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.retry import Retry
 
 from menace_site import pooled, servers
 from menace_site.metric_files import metric_files_open
@@ -46,6 +49,9 @@ def _local_secret_key(file: Path) -> str:
 
 
 SECRET_KEY = env.str("SECRET_KEY", default="") or (_local_secret_key(VAR_DIR / "secret_key") if LOCAL else "")
+# Keys of before: what they have signed (sessions, letters with a new password) still counts. docs/security.md says how
+# a key is changed.
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if LOCAL else [])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
@@ -137,7 +143,13 @@ CACHES = {
         "BACKEND": "menace_site.cache.ForgivingRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": REDIS_PREFIX,
-        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        # A Redis that hangs costs one request this long, and the others nothing (menace_site/cache.py). Of one that was
+        # started again the old connections are gone: a second try on a new one.
+        "OPTIONS": {
+            "socket_connect_timeout": 0.1,
+            "socket_timeout": 0.1,
+            "retry": Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+        },
     },
 }
 

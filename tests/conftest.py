@@ -115,8 +115,8 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
     words = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
     started: dict[subprocess.Popen[bytes], signal.Signals] = {}
 
-    def start(log: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-        told = env if log is None else {**env, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+    def start(log: IO[bytes] | None = None, **more: str) -> subprocess.Popen[bytes]:
+        told = {**env, **more} if log is None else {**env, **more, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
         worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=told, output=log)
         started[worker] = signal.SIGKILL
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5)))

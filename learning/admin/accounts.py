@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
-from games.exceptions import PlayError
+from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close
 
@@ -93,7 +93,7 @@ class AccountAdmin(UserAdmin, Counted):
                 closed = account_close(
                     by=request.user, account=account, heir=heir, deletes_machines=data["machines"] == "delete"
                 )
-            except PlayError as error:
+            except AccountNotClosedError as error:
                 form.add_error(None, str(error))
             else:
                 told = ", ".join(f"{name} {getattr(closed, name)}" for name in closed.__slots__)

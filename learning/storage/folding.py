@@ -96,7 +96,9 @@ def fold_announce(machine_id: int, n_folded: int) -> bool:
         return False
     old = machine.snapshots.filter(run__finished_at__isnull=False, plays_since=None).order_by("-pk")
     Snapshot.objects.filter(pk__in=list(old.values_list("pk", flat=True)[SNAPSHOTS_KEPT:])).delete()
-    last = Lesson.objects.filter(machine=machine, number__lte=n_folded).latest("number")
+    last = Lesson.objects.filter(machine=machine, number__lte=n_folded).order_by("-number").first()
+    if last is None:
+        return False
     machine.n_folded, machine.folded_at, machine.is_folding = n_folded, last.created_at, True
     machine.save(update_fields=["n_folded", "folded_at", "is_folding"])
     return True

@@ -6,6 +6,7 @@ import logging
 from datetime import timedelta
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -18,46 +19,53 @@ logger = logging.getLogger(__name__)
 
 LOOKED_AT_LESSONS = 300
 """A machine with no more lessons than these has not too many changes."""
+LOOKED_AT_S = 3600
+"""One that has learnt nothing since it was looked at is looked at again after this long: its changes are counted."""
 SLACK = 5
 """Folded is what is older by a day, or more by a fifth, than what is kept: not a little of it every minute."""
 
 
 def ledgers_fold(turn: TurnEnd) -> bool:
-    """Fold up what lies too far behind of any machine's ledger, until the turn ends; whether some may be left.
+    """Fold up what lies too far behind of any machine's ledger, until the turn ends; whether there is more to fold.
 
     Each machine in short transactions, for which nobody waits. One whose row is taken for long is left for next time.
     """
+    n_steps = 0
     before = timezone.now() - timedelta(days=settings.KEEP_LEDGER_DAYS + 1)
     for pk in folds_due(before, LOOKED_AT_LESSONS):
         try:
-            _fold(pk, turn)
+            n_steps += _fold(pk, turn)
         except OperationalError:
             logger.warning("the ledger of machine %s is in use, and is folded later", pk, exc_info=True)
         except Exception:  # one broken ledger must not keep the others from being folded
             logger.exception("the ledger of machine %s could not be folded", pk)
         if turn.is_reached:
-            return True
+            return n_steps > 0
     return False
 
 
-def _fold(machine_id: int, turn: TurnEnd) -> None:
-    """Fold up one machine's ledger as far as it should be, or until the turn ends."""
-    machine = Machine.objects.filter(pk=machine_id).first()
+def _fold(machine_id: int, turn: TurnEnd) -> int:
+    """Fold up one machine's ledger as far as it should be, or until the turn ends; in how many steps."""
+    machine, n_steps = Machine.objects.filter(pk=machine_id).first(), 0
     if machine is None:
-        return
+        return 0
+    looked_at = f"ledger:{machine_id}:{machine.created_at.timestamp()}"
+    if not machine.is_folding and cache.get(looked_at) == machine.n_lessons:
+        return 0
     ledger, most = kind_of(machine).ledger, settings.KEEP_LEDGER_CHANGES
     since = timezone.now() - timedelta(days=settings.KEEP_LEDGER_DAYS)
-    is_due = machine.is_folding or (
-        fold_place(machine, ledger, since - timedelta(days=1), most + most // SLACK) > machine.n_folded
-    )
-    while is_due:
+    late = since - timedelta(days=1)
+    while machine.is_folding or fold_place(machine, ledger, late, most + most // SLACK) > machine.n_folded:
         if not machine.is_folding:
-            wanted = fold_place(machine, ledger, since, most)
-            if wanted <= machine.n_folded or not fold_announce(machine_id, wanted):
-                return
+            if not fold_announce(machine_id, fold_place(machine, ledger, since, most)):
+                return n_steps
             machine.refresh_from_db()
         for _ in fold_steps(machine, ledger):
+            n_steps += 1
             if turn.is_reached:
-                return
+                return n_steps
         machine.refresh_from_db()
-        is_due = not machine.is_folding
+        if machine.is_folding:  # somebody else is at it, or has announced more
+            return n_steps
+    cache.set(looked_at, machine.n_lessons, LOOKED_AT_S)
+    return n_steps

@@ -3,7 +3,7 @@
 import { byId, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
 import { loadProgress } from "./progress.js";
-import { Socket } from "./socket.js";
+import { Socket, trouble } from "./socket.js";
 import { Wall } from "./wall.js";
 import { figure } from "./words.js";
 
@@ -15,6 +15,8 @@ const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"
 const live = byId("live");
 loadProgress(byId("progress"), page.dataset.machine);
 let isBack = false;
+// What the page says of its connection.
+let told = "";
 /** The machine's lesson up to which everything is shown. */
 let lesson = Number(page.dataset.lesson);
 /** Frames that came while the page's own data was asked for again: it may be older than they are. */
@@ -81,8 +83,8 @@ function show(fresh) {
 }
 
 new Socket(`/api/machines/${page.dataset.machine}/ws`, receive, (status) => {
-  if (status === "lost") {
-    isBack = true;
-    say("The connection is gone; trying again. What you see may be a little old.");
-  } else if (isBack) say("");
+  const words = trouble(status, "The connection is gone; trying again. What you see may be a little old.");
+  if (status === "lost") isBack = true;
+  if (words !== told) say(words);
+  told = words;
 });

@@ -22,7 +22,7 @@ import { showParts } from "./parts.js";
 import { MatchProgress } from "./progress.js";
 import { Replay } from "./replay.js";
 import { showSeats } from "./seats.js";
-import { Socket } from "./socket.js";
+import { Socket, trouble } from "./socket.js";
 import { showValues } from "./values.js";
 import { errorWords } from "./words.js";
 
@@ -98,20 +98,22 @@ export function receive(frame) {
   store.receive(frame);
 }
 
-/** Shows whether the connection stands; "lost" keeps the board and says so. */
+let wasStatus = "open";
+
+/** Shows whether the connection stands; whatever is wrong, the board stays and the page says so. */
 export function connection(status) {
-  const wasLost = !byId("connection").hidden;
-  byId("connection").hidden = status === "open";
-  byId("connection").textContent = status === "open" ? "" : "The connection is gone. Your match is kept; trying again…";
-  if (status === "lost" && !wasLost) {
-    announce("The connection is gone. Trying again.");
-    moves.note("Connection lost");
-  }
-  if (status === "open" && wasLost) {
-    complain("");
-    announce("Connected again.");
-    moves.note("Connected again");
-  }
+  if (status === wasStatus) return;
+  const words =
+    status === "late" && viewer.role
+      ? "Who watches may see your moves a little late just now."
+      : trouble(status, "The connection is gone. Your match is kept; trying again…");
+  byId("connection").hidden = !words;
+  byId("connection").textContent = words;
+  if (status === "lost") moves.note("Connection lost");
+  if (wasStatus === "lost") moves.note("Connected again");
+  if (!words) complain("");
+  announce(words || (wasStatus === "lost" ? "Connected again." : "All is well again."));
+  wasStatus = status;
 }
 
 /* What the server says */

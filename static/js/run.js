@@ -2,7 +2,7 @@
 
 import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.js";
 import { byId, html, pageData } from "./dom.js";
-import { Socket } from "./socket.js";
+import { Socket, trouble } from "./socket.js";
 import { figure } from "./words.js";
 
 const page = document.querySelector("[data-run]");
@@ -205,7 +205,8 @@ progress();
 draw();
 if (run.finished_at === null) {
   new Socket(`/api/training-runs/${run.id}/ws`, receive, (status) => {
-    at("connection").hidden = status === "open";
-    at("connection").textContent = "The connection is gone; trying again. The training goes on without it.";
+    const words = trouble(status, "The connection is gone; trying again. The training goes on without it.");
+    at("connection").hidden = !words;
+    at("connection").textContent = words;
   });
 }

@@ -8,11 +8,23 @@ const LONGEST_WAIT_MS = 15_000;
 const NOT_FOUND = 4404;
 const TOO_MANY = 4429;
 
+/** What a page says of itself when its site has told how it is. */
+const siteStatus = ({ database, spectators }) =>
+  database === "away" ? "away" : spectators === "late" ? "late" : "open";
+
+/** What to say while not everything is as it should be; "" if it is. */
+export function trouble(status, lost) {
+  if (status === "lost") return lost;
+  if (status === "away") return "The site cannot reach its memory just now. Nothing is lost; it goes on by itself.";
+  return status === "late" ? "What you see may be a little old just now." : "";
+}
+
 export class Socket {
   /**
    * @param {string} path path of the socket on this host
    * @param {(frame: {type: string, data: object}) => void} onFrame
-   * @param {(status: "open"|"lost") => void} onStatus
+   * @param {(status: "open"|"late"|"away"|"lost") => void} onStatus whether the connection stands; "away": the site has lost its
+   *   database for now; "late": who watches may be told things late
    */
   constructor(path, onFrame, onStatus) {
     this.url = new URL(path, location.href);
@@ -57,7 +69,9 @@ export class Socket {
     socket.addEventListener("message", ({ data }) => {
       this.heard = Date.now();
       this.failures = 0;
-      this.onFrame(JSON.parse(data));
+      const frame = JSON.parse(data);
+      if (frame.type === "site") this.onStatus(siteStatus(frame.data));
+      else this.onFrame(frame);
     });
     socket.addEventListener("close", ({ code }) => {
       // There is nothing to come back to, and each try would count as another wrong guess.

@@ -1,7 +1,7 @@
 /** A tournament's page: standings, crosstable and pairings, redrawn with every change the socket tells. */
 
 import { byId, html, pageData } from "./dom.js";
-import { Socket } from "./socket.js";
+import { Socket, trouble } from "./socket.js";
 import { merged } from "./tournament_tables.js";
 import { figure } from "./words.js";
 
@@ -166,6 +166,8 @@ draw(known);
 let socket = null;
 if (status === "running") {
   socket = new Socket(`/api/tournaments/${page.dataset.tournament}/ws`, receive, (connection) => {
-    byId("lost").hidden = connection !== "lost" || status !== "running";
+    const words = trouble(connection, "The connection is gone; trying again. What you see may be a little old.");
+    byId("lost").hidden = !words || status !== "running";
+    byId("lost").textContent = words;
   });
 }

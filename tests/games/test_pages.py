@@ -183,10 +183,16 @@ class TestAccounts:
         assert client.post("/signup", right).status_code == 302
 
     def test_a_password_is_changed(self, client: Client) -> None:
-        client.force_login(factories.user("ada"))
+        client.force_login(factories.user("ada", email="ada@example.org"))
         new = "quite another password"
         client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
         assert get_user_model().objects.get().check_password(new)
+        (letter,) = mail.outbox
+        assert letter.to == ["ada@example.org"]
+        assert "If it was not you" in letter.body
+        client.force_login(factories.user("bob"))
+        client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+        assert mail.outbox == [letter], "there is nowhere to send one"
 
     def test_a_forgotten_password_is_reset_by_mail(self, client: Client) -> None:
         factories.user("ada", email="ada@example.org")
@@ -199,6 +205,7 @@ class TestAccounts:
         done = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
         assert done.url == "/password/reset/done"
         assert get_user_model().objects.get().check_password(new)
+        assert "has been changed" in mail.outbox[-1].body
         used = client.get(link[1], follow=True)
         assert used.context["validlink"] is False, "a link works once"
 

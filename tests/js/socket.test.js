@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Socket } from "../../static/js/socket.js";
+import { Socket, trouble } from "../../static/js/socket.js";
 
 /** A connection that the test opens, closes and speaks through. */
 class Connection extends EventTarget {
@@ -76,6 +76,24 @@ test("frames come in and go out, and who is too early is not refused", () => {
   socket.send("resign");
   assert.deepEqual(connection.sent, ["move", "resign"]);
   assert.deepEqual(noted, { frames: ["joined"], status: ["open"] });
+});
+
+test("what the site says of itself is no frame of the page", () => {
+  const { noted } = begun();
+  const [connection] = Connection.all;
+  connection.opens();
+  for (const [database, spectators] of [
+    ["away", "late"],
+    ["ok", "late"],
+    ["ok", "ok"],
+  ])
+    connection.says({ type: "site", data: { database, spectators } });
+  assert.deepEqual(noted, { frames: [], status: ["open", "away", "late", "open"] });
+  assert.deepEqual(
+    noted.status.map((status) => Boolean(trouble(status, "gone"))),
+    [false, true, true, false],
+  );
+  assert.equal(trouble("lost", "gone"), "gone");
 });
 
 test("what breaks is tried again, later each time, and nothing is sent meanwhile", () => {

@@ -310,6 +310,16 @@ def refusals(base: type[PlayError] = PlayError) -> Iterator[type[PlayError]]:
         yield from refusals(kind)
 
 
+async def test_what_is_answered_before_django_is_not_guessed_at() -> None:
+    sent: list[Any] = []
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    await BodyLimit.refuse(send)
+    assert (b"x-content-type-options", b"nosniff") in sent[0]["headers"]
+
+
 def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
     page = (settings.BASE_DIR / "docs" / "protocol.md").read_text().partition("\n## Errors\n")[2]
     told: dict[str, str] = {}

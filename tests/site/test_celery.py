@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from menace_site.celery import app
 from menace_site.logs import REQUEST_ID
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
+from tests.site.test_supervisor import free_port
 from tests.waiting import HANG_S, wait_until
 
 
@@ -21,7 +24,7 @@ from tests.waiting import HANG_S, wait_until
 def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: StartWorker, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as output:
-        first = start_worker(output)
+        first = start_worker(output, METRICS_PORT=str(port := free_port()))
     queues = app.control.inspect(timeout=HANG_S, limit=1).active_queues()
     assert {queue["name"] for node in queues.values() for queue in node} == set(settings.CELERY_TASK_QUEUES)
 
@@ -33,6 +36,13 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
     (line,) = map(json.loads, log.read_text().splitlines())
     assert (line["task"], line["state"]) == ("learning.tasks.jobs_reap", "success")
     assert (line["request_id"], line["level"]) == ("an-id-of-a-request", "INFO")
+
+    # Where there is no web process the worker tells what was counted, to those who may know.
+    url = f"http://127.0.0.1:{port}/metrics"
+    with urllib.request.urlopen(url, timeout=HANG_S) as response:
+        assert 'beadbox_tasks_total{state="success",task="learning.tasks.jobs_reap"}' in response.read().decode()
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(url, headers={"X-Forwarded-For": "203.0.113.5"}), timeout=HANG_S)
 
     os.killpg(first.pid, signal.SIGKILL)
     assert wait_until(lambda: is_dead(first))

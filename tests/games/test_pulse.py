@@ -1,0 +1,141 @@
+"""Database and broker that hang: every socket is told, and told again when they are back; the cache waits once."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+
+from games.pulse import Pulse
+from menace_site import processes, servers
+from menace_site.cache import ForgivingRedisCache
+from tests.outage import Outage
+from tests.waiting import HANG_S, wait_until
+
+
+class Listener:
+    """A socket that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+
+    async def send_frame(self, kind: str, data: Any) -> None:
+        assert kind == "site"
+        self.told.put_nowait(data)
+
+    async def hears(self) -> tuple[str, str]:
+        async with asyncio.timeout(HANG_S):
+            data = await self.told.get()
+        return data["database"], data["spectators"]
+
+
+class Closing:
+    """A socket that cannot be told anything any more."""
+
+    async def send_frame(self, kind: str, data: Any) -> None:
+        raise RuntimeError("websocket.send after websocket.close")
+
+
+def stop(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def go_on(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
+def family(outage: Outage) -> list[int]:
+    """PostgreSQL and all that it has forked."""
+    children = Path(f"/proc/{outage.postgres.pid}/task/{outage.postgres.pid}/children").read_text().split()
+    return [outage.postgres.pid, *map(int, children)]
+
+
+async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
+    settings.DATABASE_URL = servers.private_database_url(outage.var)
+    settings.REDIS_URL = outage.redis_url
+    pulse, before, late, closing = Pulse(), Listener(), Listener(), Closing()
+    await pulse.join(before)
+    await pulse.join(closing)
+    keeping = asyncio.create_task(pulse.keep())
+    try:
+        stopped = family(outage)
+        stop(*stopped)
+        assert await before.hears() == ("away", "ok")
+        await pulse.join(late)
+        assert await late.hears() == ("away", "ok"), "who comes while it is away is told at once"
+        pulse.leave(late)
+        go_on(*stopped)
+        assert await before.hears() == ("ok", "ok")
+
+        stop(outage.valkey.pid)
+        assert await before.hears() == ("ok", "late")
+        go_on(outage.valkey.pid)
+        assert await before.hears() == ("ok", "ok")
+
+        await asyncio.to_thread(outage.kill_database)
+        assert await before.hears() == ("away", "ok")
+        await asyncio.to_thread(outage.start_database)
+        assert await before.hears() == ("ok", "ok")
+        assert late.told.empty()
+    finally:
+        go_on(outage.valkey.pid)
+        keeping.cancel()
+        await asyncio.wait([keeping])
+
+
+@contextmanager
+def hanging(tmp_path: Path) -> Iterator[int]:
+    """A Valkey that has been stopped; its process."""
+    servers.prepare_valkey(tmp_path)
+    valkey = processes.spawn(servers.valkey_command(tmp_path, is_durable=False))
+    try:
+        servers.wait_for_valkey(tmp_path, valkey)
+        stop(valkey.pid)
+        yield valkey.pid
+    finally:
+        go_on(valkey.pid)
+        processes.stop({valkey: signal.SIGTERM})
+
+
+@pytest.fixture
+def cache(tmp_path: Path, settings: Any) -> ForgivingRedisCache:
+    """A cache of one's own that waits as long as the site's."""
+    own = {**settings.CACHES["default"], "LOCATION": servers.private_redis_url(tmp_path)}
+    own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
+    settings.CACHES = {**settings.CACHES, "own": own}
+    found = caches["own"]
+    assert isinstance(found, ForgivingRedisCache)
+    return found
+
+
+def test_one_request_waits_for_a_cache_that_hangs(cache: ForgivingRedisCache, tmp_path: Path) -> None:
+    n_asked = 0
+
+    def asked() -> str:
+        nonlocal n_asked
+        n_asked += 1
+        return str(cache._cache.get_client(None).get("bead"))  # type: ignore[attr-defined]
+
+    with hanging(tmp_path):
+        for _ in range(20):
+            assert cache.tried(asked, "forgotten") == "forgotten"
+            assert cache.count("bead", 60) == 0
+    assert n_asked == 1
+
+
+def test_a_cache_that_is_back_is_asked_again(
+    cache: ForgivingRedisCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("menace_site.cache.NOT_ASKED_S", 0.0)
+    with hanging(tmp_path) as valkey:
+        assert cache.get("bead", "forgotten") == "forgotten"
+        go_on(valkey)
+        assert wait_until(lambda: cache.count("bead", 60) == 1)
+        assert wait_until(lambda: cache.count("bead", 60) >= 2)

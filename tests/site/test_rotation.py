@@ -1,0 +1,86 @@
+"""The secret key is changed: what the old one has signed counts for as long as it is among the fallbacks."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core import mail
+from django.test import Client
+
+from games.authentication import visitor_of_scope
+from tests.factories import user
+from tests.site.test_settings import SAFE, setting
+
+pytestmark = pytest.mark.django_db
+OLD, NEW = "old-key-" * 8, "new-key-" * 8
+
+
+@pytest.fixture(autouse=True)
+def _old_key(settings: Any) -> None:
+    settings.SECRET_KEY = OLD
+
+
+def rotate(settings: Any, *fallbacks: str) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, list(fallbacks)
+
+
+def logged_in() -> Client:
+    browser = Client()
+    browser.force_login(user("ada", email="ada@example.org"))
+    return browser
+
+
+def knows(browser: Client) -> bool:
+    return browser.get("/account/tokens").status_code == 200
+
+
+def test_sessions_of_accounts_survive_and_end_with_the_fallback(settings: Any) -> None:
+    kept = logged_in()
+    rotate(settings, OLD)
+    assert knows(kept)
+    assert knows(kept)
+    rotate(settings)
+    assert knows(kept), "it was signed anew"
+
+
+def test_without_the_fallback_a_session_ends(settings: Any) -> None:
+    browser = logged_in()
+    rotate(settings)
+    assert not knows(browser)
+
+
+def test_a_guest_is_the_same_guest(settings: Any) -> None:
+    browser = Client()
+    code = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "random", "side": "X"}).url
+    guest = browser.session["guest"]
+    rotate(settings, OLD)
+    assert browser.get(code).status_code == 200
+    assert browser.session["guest"] == guest
+
+
+def test_a_socket_does_not_take_the_session_away_from_its_browser(settings: Any) -> None:
+    browser = logged_in()
+    key = browser.cookies["sessionid"].value
+    rotate(settings, OLD)
+    scope = {"type": "websocket", "headers": [(b"cookie", f"sessionid={key}".encode())], "query_string": b""}
+    found, _ = visitor_of_scope(scope, "read")
+    assert found.get_username() == "ada"
+    assert Session.objects.filter(pk=key).exists()
+    assert knows(browser)
+
+
+def test_a_letter_with_a_new_password_works_on(settings: Any) -> None:
+    user("ada", email="ada@example.org")
+    browser = Client()
+    browser.post("/password/reset", {"email": "ada@example.org"})
+    link = re.search(r"http://testserver(/password/reset/\S+)", mail.outbox[0].body)
+    assert link
+    rotate(settings, OLD)
+    assert browser.get(link[1], follow=True).context["validlink"]
+
+
+def test_the_keys_of_before_come_from_the_environment() -> None:
+    found = setting("SECRET_KEY_FALLBACKS", **SAFE, SECRET_KEY_FALLBACKS="one,two")
+    assert json.dumps(found["SECRET_KEY_FALLBACKS"]) == '["one", "two"]'
