@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Max, QuerySet, Sum
 
 from learning.core.training.episodes import Tally
 from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
@@ -47,7 +47,9 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     earlier = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk)
     # Runs stay when a machine is reset, and only what they taught goes.
     known = earlier.filter(last_lesson__gt=machine.n_forgotten)
-    before, n_left = _games(known), 0
+    # The oldest of them are no longer kept one by one, and what came after them has counted them.
+    counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]
+    before, n_left = max(_games(known), counted), 0
     if (chosen := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
         later = known.filter(last_lesson__gt=chosen.plays_since)
         n_left = before - (chosen.n_trained - chosen.n_left) - _games(later)

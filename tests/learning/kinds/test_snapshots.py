@@ -182,6 +182,14 @@ class TestMeasured:
         first = measured_run(machine, games=3, n_measured=2).snapshots.filter(games_done=0).latest("pk")
         assert (first.n_trained, first.n_left) == (N_GAMES, 20), "the run counts, though its lessons are folded"
 
+    def test_games_of_a_training_that_is_kept_no_more_count(self) -> None:
+        machine = learner()
+        for _ in range(2):
+            machine = measured_run(machine, games=3, n_measured=0)
+        TrainingRun.objects.earliest("pk").delete()
+        measured_run(machine, games=3, n_measured=0)
+        assert machine.snapshots.latest("pk").n_trained == 9
+
     def test_the_newest_needs_no_lesson_to_play(self, scripted: dict[int, float]) -> None:
         scripted.update({N_GAMES: 1.0})
         machine = measured_run(learner(), n_measured=20)
