@@ -217,6 +217,7 @@ class Metrics:
 
 async def process_watched() -> None:
     """Say every two seconds how this web process is, until cancelled."""
+    await asyncio.to_thread(metric_files_read)  # what earlier ones have left is cleared even where nobody ever asks
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + TICK_S

