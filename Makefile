@@ -25,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare archiving bench sbom lint format types lock lock-tools vendor browser test-browser
+.PHONY: help run test check bare archiving alerts bench sbom lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,18 @@ archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (a
 	@{ command -v pgbackrest && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
 		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql pgbackrest; } >/dev/null
 	@$(BIN)/python -m tests.archiving
+
+alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site that is broken in ten ways (minutes)
+	@if ! command -v prometheus >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing for the alert rules: prometheus"; \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends prometheus; } \
+			>/dev/null || true; \
+	fi
+	@if command -v prometheus >/dev/null && command -v promtool >/dev/null; then \
+		$(BIN)/python -m pytest -n 0 tests/site/alerts.py; \
+	else \
+		echo "The alert rules were not tried: there is no Prometheus. On Debian, apt install prometheus."; test -z "$$CI"; \
+	fi
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench

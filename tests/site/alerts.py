@@ -1,0 +1,276 @@
+"""The alert rules against a real Prometheus: a site is broken in ten ways, and each time the right alert fires.
+
+Run by ``make alerts``, as it takes minutes and Debian's package ``prometheus``. The rules are those of
+``docs/monitoring`` with their times shortened, since nobody waits for a day here, and the database's growth with them.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from menace_site import processes
+from menace_site.servers import BASE_DIR
+from tests.site.test_supervisor import Run, free_port
+from tests.waiting import HANG_S, wait_until
+
+MONITORING = BASE_DIR / "docs" / "monitoring"
+SHORTER = {"[2m]": "[30s]", "[5m]": "[30s]", "[10m]": "[30s]", "[15m]": "[10m]", "[1d:10m]": "[30s:2s]", "5e9": "1e8"}
+CONFIG = {
+    "global": {"scrape_interval": "5s", "scrape_timeout": "5s", "evaluation_interval": "1s"},
+    "rule_files": ["alerts.yml"],
+}
+
+
+def shortened(text: str) -> str:
+    """The rules in seconds."""
+    for long, short in SHORTER.items():
+        text = text.replace(long, short)
+    return re.sub(r"(?m)^( +for: ).*$", r"\g<1>2s", text)
+
+
+class Watched:
+    """A site of its own, and a Prometheus that watches it."""
+
+    def __init__(self, run: Run, folder: Path) -> None:
+        self.run = run
+        self.port = free_port()
+        (folder / "alerts.yml").write_text(shortened((MONITORING / "alerts.yml").read_text()))
+        scrape = {"job_name": "beadbox", "static_configs": [{"targets": [f"127.0.0.1:{run.port}"]}]}
+        (folder / "prometheus.yml").write_text(yaml.safe_dump({**CONFIG, "scrape_configs": [scrape]}))
+        where = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+        with (folder / "log").open("wb") as log:
+            self.prometheus = processes.spawn(
+                ["prometheus", *where, f"--web.listen-address=127.0.0.1:{self.port}"], output=log
+            )
+
+    def firing(self) -> set[str]:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/alerts", timeout=HANG_S) as response:
+                alerts = json.load(response)["data"]["alerts"]
+        except urllib.error.URLError:  # it has only just been started
+            return {"Prometheus does not answer"}
+        return {alert["labels"]["alertname"] for alert in alerts if alert["state"] == "firing"}
+
+    def value(self, query: str) -> float:
+        url = f"http://127.0.0.1:{self.port}/api/v1/query?query={urllib.parse.quote(query)}"
+        with urllib.request.urlopen(url, timeout=HANG_S) as response:
+            found = json.load(response)["data"]["result"]
+        return float(found[0]["value"][1]) if found else 0.0
+
+    def ask(self, path: str, body: dict[str, Any] | None = None, **headers: str) -> tuple[int, Any]:
+        """What the site answers to a program."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.run.port}{path}", data, {"Content-Type": "application/json", **headers}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=HANG_S) as response:
+                return response.status, response.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def room(self) -> Any:
+        """A new room, in which it is the first player's turn."""
+        status, room = self.ask("/api/rooms", {"game": "noughts-and-crosses", "opponent": "random", "side": 0})
+        assert status == 201, room
+        return json.loads(room)
+
+    def tell(self, statement: str) -> None:
+        with self.run.database() as database:
+            database.execute(statement)
+
+    def pids(self, child: str) -> list[int]:
+        """The processes of a part of the site, with all that they have forked."""
+        found = [self.run.children()[child]]
+        for pid in found:
+            with suppress(OSError):
+                found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        return found
+
+    @contextmanager
+    def stopped(self, child: str) -> Iterator[None]:
+        """Processes that hang meanwhile."""
+        pids = self.pids(child)
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
+    def manage(self, code: str) -> None:
+        """Have the site's own code do something."""
+        env = {**os.environ, "DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1"}
+        env = {name: value for name, value in env.items() if name not in {"DATABASE_URL", "REDIS_URL", "REDIS_PREFIX"}}
+        command = [sys.executable, str(BASE_DIR / "manage.py"), "shell", "--no-imports", "--command", code]
+        subprocess.run(command, env=env | {"BEADBOX_VAR": str(self.run.var)}, check=True)
+
+    @contextmanager
+    def changed(self, there: str, back: str) -> Iterator[None]:
+        """A database in which something is otherwise meanwhile."""
+        self.tell(there)
+        try:
+            yield
+        finally:
+            self.tell(back)
+
+    def fires(self, alert: str, *others: str, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Wait until this alert fires; of the others none does but those that follow from the same."""
+
+        def holds() -> bool:
+            meanwhile()
+            found = self.firing()
+            assert found <= {alert, *others}, found
+            return alert in found
+
+        assert wait_until(holds), (alert, self.firing())
+
+    def is_quiet(self) -> bool:
+        return wait_until(lambda: not self.firing())
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("alerts")
+    run = Run(folder / "var")
+    run.wait_until_serving()
+    site = Watched(run, folder)
+    yield site
+    processes.stop({site.prometheus: signal.SIGTERM})
+    run.process.terminate()
+    run.wait_for_end()
+
+
+@pytest.fixture(autouse=True)
+def _quiet(watched: Watched) -> None:
+    """Nothing fires before anything is broken, and what was is mended."""
+    assert watched.is_quiet(), watched.firing()
+
+
+EXPERIMENTS = """
+from learning.services.experiments import experiment_request
+size = {{"machines": 300, "games": 2000}}
+for seed in range({first}, {first} + 6):
+    experiment_request(person=None, experiment="hexapawn-rewards", parameters=size, seed=seed)
+"""
+
+
+def test_promtool_reads_the_rules() -> None:
+    for what, file in (("rules", "alerts.yml"), ("config", "prometheus.yml")):
+        subprocess.run(["promtool", "check", what, file], cwd=MONITORING, check=True)
+
+
+def test_every_web_process_hangs(watched: Watched) -> None:
+    with watched.stopped("web"):
+        watched.fires("SiteDown")
+
+
+def test_the_database_hangs(watched: Watched) -> None:
+    with watched.stopped("postgres"):
+        watched.fires("DatabaseAway", "SchedulerSilent")
+
+
+def test_the_broker_hangs(watched: Watched) -> None:
+    with watched.stopped("valkey"):
+        watched.fires("BrokerAway", "SchedulerSilent")
+
+
+def test_the_scheduler_hangs(watched: Watched) -> None:
+    with watched.stopped("beat"):
+        watched.fires("SchedulerSilent")
+
+
+def test_the_clerk_hangs(watched: Watched) -> None:
+    with watched.stopped("clerk"):
+        watched.fires("SchedulerSilent")
+
+
+def test_the_workers_hang(watched: Watched) -> None:
+    watched.manage(EXPERIMENTS.format(first=100))
+    with watched.stopped("worker"):
+        watched.fires("WorkersAway")
+
+
+SLOW = """
+    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
+    CREATE TRIGGER slow BEFORE INSERT ON games_ply FOR EACH ROW EXECUTE FUNCTION slow()"""
+
+
+def test_moves_are_slow(watched: Watched) -> None:
+    def play() -> None:
+        room = watched.room()
+        told = {"X-Seat-Token": room["seat_token"]}
+        status, state = watched.ask(f"/api/rooms/{room['code']}/move", {"move": "5"}, **told)
+        assert status == 200, state
+
+    with watched.changed(SLOW, "DROP TRIGGER slow ON games_ply; DROP FUNCTION slow()"):
+        watched.fires("MovesSlow", meanwhile=play)
+
+
+def test_a_request_breaks(watched: Watched) -> None:
+    watched.ask("/experiments")
+    with watched.changed(
+        "ALTER TABLE learning_tournament RENAME TO away", "ALTER TABLE away RENAME TO learning_tournament"
+    ):
+        watched.fires("Faults", meanwhile=lambda: watched.ask("/tournaments"))
+
+
+def test_players_are_turned_away(watched: Watched) -> None:
+    """Somebody holds the table of rooms: who looks at one has a thread, until there is none for who would move."""
+    from websockets.sync.client import connect
+
+    origin = f"http://127.0.0.1:{watched.run.port}"
+    url = f"ws{origin[4:]}/api/rooms/{watched.room()['code']}/ws"
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(connect(url, origin=origin, open_timeout=None)) for _ in range(60)]
+        assert all("joined" in socket.recv() for socket in sockets)
+        database = stack.enter_context(watched.run.database())
+        database.execute("BEGIN; LOCK TABLE games_room IN ACCESS EXCLUSIVE MODE")
+        for socket in sockets[:40]:
+            socket.send('{"type": "ping"}')
+        assert wait_until(lambda: watched.value("beadbox_thread_wait_seconds") > 0.5)
+
+        def move() -> None:
+            for socket in sockets[40:]:
+                socket.send('{"type": "move", "data": {"move": "5"}}')
+
+        watched.fires("PlayersTurnedAway", "DatabaseAway", meanwhile=move)
+        database.execute("ROLLBACK")
+
+
+def test_the_database_grows(watched: Watched) -> None:
+    fill = "CREATE TABLE filler AS SELECT repeat(md5(n::text), 30) FROM generate_series(1, 200000) AS n"
+    with watched.changed(fill, "DROP TABLE filler"):
+        watched.fires("DatabaseGrows")
+
+
+def test_the_workers_die_again_and_again(watched: Watched) -> None:
+    """The last, as it is remembered for the longest."""
+    watched.manage(EXPERIMENTS.format(first=200))
+    seen = -1.0
+
+    def kill() -> None:
+        """All workers at once, in the middle of their turns; again when it has been noticed."""
+        nonlocal seen
+        lost = watched.value("sum(beadbox_leases_lost_total)")
+        if lost > seen and watched.value("sum(beadbox_jobs_running)") > 0:
+            seen = lost
+            for pid in watched.pids("worker"):
+                os.kill(pid, signal.SIGKILL)
+
+    watched.fires("WorkersDie", "WorkersAway", meanwhile=kill)
