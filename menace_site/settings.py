@@ -339,7 +339,8 @@ MATCHES_PER_ACCOUNT = env.int("MATCHES_PER_ACCOUNT", default=10_000)
 KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
 # A machine copied for a guest's room after the last match there.
 KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
-RUNS_PER_MACHINE = env.int("RUNS_PER_MACHINE", default=1_000)
+# Each has fifty points of a curve, 32 kB in all.
+RUNS_PER_MACHINE = env.int("RUNS_PER_MACHINE", default=200)
 # A training that goes on for longer is stopped; a billion games of the fastest game take half an hour.
 RUN_DAYS_MOST = env.int("RUN_DAYS_MOST", default=30)
 TOURNAMENTS_PER_ACCOUNT = env.int("TOURNAMENTS_PER_ACCOUNT", default=200)

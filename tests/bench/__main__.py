@@ -23,6 +23,7 @@ from tests.bench import (
     learning_speed,
     learnt,
     live_load,
+    month,
     population,
     romgon,
     stored,
@@ -59,6 +60,7 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "live-load": live_load.live_load,
     "learn-load": learn_load.learn_load,
     "ladder": ladder.whole,
+    "month": month.month,
     "learnt-flips": learnt.learnt_flips,
 }
 """Only by name: they take many minutes each."""

@@ -1,0 +1,169 @@
+"""A month of the site in ten minutes: its clock moved, 50,000 matches, 5,000 guests, 200 accounts with schedules.
+
+What is kept for a month is kept for a week here, so that what goes is seen to go. ``BENCH_MONTH_SHARE=0.05`` plays a
+twentieth of it, in half a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from menace_site import processes, servers
+from tests.bench.figures import Figure
+from tests.bench.month_part import GAME, Clock
+
+SHARE = float(os.environ.get("BENCH_MONTH_SHARE", "1"))
+SECONDS = 600 * SHARE
+MATCHES, GUESTS, ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
+PLAYERS = 2
+WEEK = {"KEEP_GUEST_MATCHES_DAYS": "7", "KEEP_LEDGER_DAYS": "7", "KEEP_COPIES_DAYS": "7"}
+LIMIT_MS = 100
+TABLES = """
+    SELECT relname, (SELECT count(*) FROM pg_index WHERE indrelid = relid) FROM pg_stat_user_tables ORDER BY relname"""
+OF_INDEX = 32
+"""Bytes of a row in an index: its place, the key, and what is left free in a page."""
+
+
+def month() -> Iterator[Figure]:
+    """Size of the database, longest transaction of the sweep, time of a move, and whether every bead has a cause."""
+    with contextlib.ExitStack() as running:
+        _site(running)
+        yield from _month()
+
+
+def _site(running: contextlib.ExitStack) -> None:
+    """Start the database and the broker, durable as in earnest, with the machines of the house that are played."""
+    var = Path(tempfile.mkdtemp(prefix="beadbox-month-"))
+    running.callback(shutil.rmtree, var, ignore_errors=True)
+    os.environ |= WEEK | {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
+    os.environ["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+    running.enter_context(servers.throwaway_servers(var, database=True, redis=True, is_durable=True))
+
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+    from learning.core.machines.registry import HOUSE
+    from learning.services.house import house_machine_ensure
+    from learning.workers.runs import run_claim, run_execute
+
+    for house in HOUSE:
+        if house.game == GAME:
+            _, run = house_machine_ensure(house)
+            claimed = None if run is None else run_claim(run.pk)
+            assert claimed is not None
+            run_execute(claimed)
+
+
+def _month() -> Iterator[Figure]:
+    _accounts_make()
+    sizes = [_size()]
+    kept, *played = _simulated(sizes)
+    tenths = [[seconds for one in played for seconds in one["took"][tenth]] for tenth in range(10)]
+    moves = [seconds for tenth in tenths for seconds in tenth]
+    p95 = _p95(moves)
+    worst = max(_p95(tenth) for tenth in tenths if tenth)
+    yield Figure(f"{len(moves):,} moves, 95 %", f"{p95:.0f} ms", f"< {LIMIT_MS} ms", p95 < LIMIT_MS)
+    yield Figure(
+        "95 % of moves in the slowest tenth of the month", f"{worst:.0f} ms", f"< {LIMIT_MS} ms", worst < LIMIT_MS
+    )
+    longest = 1000 * kept["longest"]
+    swept = f"longest transaction of {kept['sweeps']} sweeps"
+    yield Figure(swept, f"{longest:.0f} ms", f"< {LIMIT_MS} ms", longest < LIMIT_MS)
+    words = ", ".join(f"{size / 1e6:.0f}" for size in sizes)
+    yield Figure("size of the database at the start, by thirds of the month, swept", f"{words} MB", "-", None)
+    yield Figure("matches refused", str(sum(one["refused"] for one in played)), "-", None)
+    yield Figure("audit at the end", _audited(), "clean", _audited() == "clean")
+    _tables_told()
+
+
+def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
+    """Let the month go by; what the clerk came to, and then each who played."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "clock"
+        clock = Clock(file, 1 + PLAYERS)
+        numbers = [str(MATCHES // PLAYERS), str(GUESTS), str(ACCOUNTS)]
+        parts = [
+            processes.spawn([sys.executable, "-m", "tests.bench.month_part", role, str(file), str(number), *numbers])
+            for role, number in [("keep", 0), *(("play", number) for number in range(1, 1 + PLAYERS))]
+        ]
+        begin = time.monotonic()
+        while clock[0] < 1:
+            time.sleep(0.05)
+            # No part of the month passes before what is played in it is.
+            played = min(clock[number] for number in range(1, 1 + PLAYERS))
+            clock[0] = min((time.monotonic() - begin) / SECONDS, played + 0.02, 1.0)
+            if clock[0] >= len(sizes) / 3:
+                sizes.append(_size())
+            assert not any(part.poll() for part in parts), "a part of the month failed"
+        for number, part in enumerate(parts):
+            assert part.wait() == 0, "a part of the month failed"
+            yield json.loads(file.with_name(f"{number}.json").read_text())
+    sizes.append(_size())
+
+
+def _accounts_make() -> None:
+    """Accounts with a machine each, which a schedule trains every day."""
+    from django.contrib.auth import get_user_model
+
+    from games.rules.base import Side
+    from learning.services.machines import machine_make
+    from learning.services.runs import Stage
+    from learning.services.schedules import Timing, schedule_create
+
+    accounts = get_user_model().objects
+    for number in range(ACCOUNTS):
+        user = accounts.create(username=f"month-{number}", password="!")
+        machine = machine_make(user=user, game=GAME, side=Side.FIRST, name=f"Machine {number}")
+        stages = [Stage("random", 100)]
+        schedule_create(user=user, machine=str(machine.pk), stages=stages, timing=Timing(every=24))
+
+
+def _size() -> int:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        (size,) = cursor.fetchone()
+    return int(size)
+
+
+def _audited() -> str:
+    from django.core.management import CommandError, call_command
+
+    try:
+        call_command("audit", stdout=open(os.devnull, "w"))  # noqa: SIM115 - closed with the process
+    except CommandError as error:
+        return str(error)
+    return "clean"
+
+
+def _tables_told() -> None:
+    """What a row of each table takes, for docs/bounds.md."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(TABLES)
+        for name, n_indexes in cursor.fetchall():
+            cursor.execute(f"SELECT count(*), avg(pg_column_size(one)) FROM {name} AS one")
+            n_rows, row = cursor.fetchone()
+            if n_rows:
+                bytes_each = row + 4 + OF_INDEX * n_indexes
+                sys.stderr.write(f"  {name:40} {n_rows:>9,} rows, {n_indexes} indexes, {bytes_each:,.0f} bytes each\n")
+
+
+def _p95(seconds: list[float]) -> float:
+    """In milliseconds."""
+    return 1000 * statistics.quantiles(seconds, n=20)[-1] if len(seconds) > 1 else 0.0

@@ -1,0 +1,162 @@
+"""A part of the month that ``tests.bench.month`` simulates, as a process of its own: somebody who plays, or the clerk.
+
+``python -m tests.bench.month_part (play|keep) CLOCK NUMBER MATCHES GUESTS ACCOUNTS``; what came of it is written
+beside the clock as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import random
+import struct
+import sys
+import time
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+GAME = "noughts-and-crosses"
+DAYS = 30
+ADDRESSES = 100
+SWEEP_EVERY_H = 12
+"""Hours of the month between two sweeps: a tenth as many as in earnest, as an hour is less than a second."""
+
+
+class Clock:
+    """How much of the month is over, shared by processes: the first word of a file; and how much has been played."""
+
+    def __init__(self, file: Path, n_parts: int = 0) -> None:
+        if n_parts:
+            file.write_bytes(bytes(8 * (1 + n_parts)))
+        with file.open("r+b") as opened:
+            self._shared = mmap.mmap(opened.fileno(), 0)
+
+    def __getitem__(self, number: int) -> float:
+        value: float = struct.unpack_from("d", self._shared, 8 * number)[0]
+        return value
+
+    def __setitem__(self, number: int, value: float) -> None:
+        struct.pack_into("d", self._shared, 8 * number, value)
+
+    def move(self) -> None:
+        """Have this process live in the month from now on."""
+        from django.utils import timezone
+
+        shared = self
+
+        class Moved(datetime):
+            @classmethod
+            def now(cls, tz: tzinfo | None = None) -> Any:
+                return datetime.now(tz) + timedelta(days=DAYS * shared[0])
+
+        vars(timezone)["datetime"] = Moved
+
+
+def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: int) -> dict[str, Any]:
+    """Play matches one after the other, as anybody would; how long each move took, by tenths of the month."""
+    from games.exceptions import PlayError
+
+    rng = random.Random(number)
+    took: list[list[float]] = [[] for _ in range(10)]
+    refused = 0
+    for done in range(n_matches):
+        while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
+            time.sleep(0.01)
+        try:
+            _match(rng, took[min(int(10 * done / n_matches), 9)], n_guests, n_accounts)
+        except PlayError:
+            refused += 1
+        clock[number] = (done + 1) / n_matches
+    return {"took": took, "refused": refused}
+
+
+def _match(rng: random.Random, took: list[float], n_guests: int, n_accounts: int) -> None:
+    """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
+    from games import services
+    from games.rules.base import Side
+    from games.services import Person
+    from learning.services.pupils import pupil_teach
+
+    who = rng.randrange(n_guests + n_accounts)
+    person = Person(guest=UUID(int=who + 1), address=f"address {who % ADDRESSES}")
+    if who >= n_guests:
+        person = Person(user_id=_accounts()[who - n_guests])
+    kind = rng.random()
+    if kind < 0.25:
+        code = pupil_teach(person=person, game=GAME).room.code
+    else:
+        asked: dict[str, Any] = {"opponent": "menace" if kind < 0.85 else "perfect" if kind < 0.97 else "human"}
+        fresh = 0.25 <= kind < 0.35
+        code = services.room_create(person=person, game=GAME, side=Side.SECOND, fresh=fresh, **asked).room.code
+    if kind >= 0.97:
+        return
+    state: Any = services.room_look(code=code, person=person)
+    ends = rng.random() > 0.05
+    while state["status"] == "playing" and (ends or state["ply"] < 3):
+        begin = time.perf_counter()
+        state = services.match_play_move(
+            code=code, person=person, move=rng.choice(state["legal_moves"]), ply=state["ply"]
+        )
+        took.append(time.perf_counter() - begin)
+
+
+ACCOUNTS: list[int] = []
+
+
+def _accounts() -> list[int]:
+    from django.contrib.auth import get_user_model
+
+    if not ACCOUNTS:
+        ACCOUNTS.extend(get_user_model().objects.filter(username__startswith="month-").values_list("pk", flat=True))
+    return ACCOUNTS
+
+
+def keep(clock: Clock) -> dict[str, Any]:
+    """What workers and clerk do, until the month is over: schedules, trainings, strengths, ledgers, and the sweep."""
+    from learning import tasks
+    from learning.beat import schedules_catch_up
+    from learning.models import TrainingRun
+    from learning.workers.jobs import TurnEnd, claim_next
+    from learning.workers.ledger import ledgers_fold
+    from learning.workers.standings import standings_measure
+    from learning.workers.sweep import sweep_on
+
+    tasks.knock = lambda *_: True  # nobody listens
+    longest, n_sweeps, next_sweep = [0.0], 0, 0.0
+    while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
+        if clock[0] < 1:
+            schedules_catch_up()
+        if (taken := claim_next(tasks.KINDS)) is not None:
+            taken[0].take_turn(taken[1], TurnEnd(0.5))
+        standings_measure(TurnEnd(0.1))
+        ledgers_fold(TurnEnd(0.5))
+        if clock[0] >= next_sweep:
+            n_sweeps, next_sweep = n_sweeps + 1, clock[0] + SWEEP_EVERY_H / (24 * DAYS)
+            sweep_on(TurnEnd(), longest=longest)
+        if taken is None:
+            time.sleep(0.05)
+    while ledgers_fold(TurnEnd(5.0)):
+        pass
+    sweep_on(TurnEnd(), longest=longest)
+    return {"longest": longest[0], "sweeps": n_sweeps + 1}
+
+
+def main() -> None:
+    """Do one part, and write what came of it."""
+    role, file, *numbers = sys.argv[1:]
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
+    django.setup()
+    clock = Clock(Path(file))
+    clock.move()
+    number, n_matches, n_guests, n_accounts = map(int, numbers)
+    found = keep(clock) if role == "keep" else play(clock, number, n_matches, n_guests, n_accounts)
+    Path(file).with_name(f"{number}.json").write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
