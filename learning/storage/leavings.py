@@ -196,6 +196,7 @@ ATTEMPTS = _walk(
     since=1,
 )
 LOG_INS = _walk("log-ins", "axes_accesslog", "one.attempt_time < %(since)s", since="KEEP_LOG_INS_DAYS")
+BLOCKS = _walk("addresses that are blocked no more", "games_addressblock", "one.expires_at < %(since)s", since=1)
 MOVED = _walk(
     "guests who have an account now",
     "learning_movedguest",

@@ -113,6 +113,7 @@ LEAVINGS: Sequence[Leaving] = (
     leavings.SESSIONS,
     leavings.ATTEMPTS,
     leavings.LOG_INS,
+    leavings.BLOCKS,
     leavings.MOVED,
     leavings.TOKENS,
     leavings.WAITING,

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
 from games import services
-from games.models import ApiToken, Match, Ply, Room, Seat
+from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from games.rules.base import Side
 from games.services_tokens import token_make
 from learning import tasks
@@ -263,6 +263,7 @@ def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
         attempt, log = AccessAttempt.objects.create(failures_since_start=1, **tried), AccessLog.objects.create(**tried)
         for model, pk in ((AccessAttempt, attempt.pk), (AccessLog, log.pk)):
             model._default_manager.filter(pk=pk).update(attempt_time=ago(days))
+        AddressBlock.objects.create(network=f"192.0.2.{days}", reason="spam", expires_at=ago(days))
     Session.objects.create(session_key="old", session_data="", expire_date=ago(1))
     Session.objects.create(session_key="new", session_data="", expire_date=ago(-1))
     learner = machine(owner=ann)
@@ -274,6 +275,7 @@ def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
     assert [one.name for one in ApiToken.objects.all()] == ["new"]
     assert [one.username for one in AccessAttempt.objects.all()] == ["ann0"]
     assert [one.username for one in AccessLog.objects.all()] == ["ann0"]
+    assert [one.network for one in AddressBlock.objects.all()] == ["192.0.2.0"]
     assert [one.session_key for one in Session.objects.all()] == ["new"]
     assert [one.minute for one in CrontabSchedule.objects.all()] == ["0"]
     assert not IntervalSchedule.objects.filter(every=7).exists()
