@@ -1,5 +1,6 @@
 """Addresses to which nothing is answered: by themselves, their network, or the hash that rooms keep."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -9,13 +10,16 @@ from asgiref.testing import ApplicationCommunicator
 from channels.testing import WebsocketCommunicator
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
+from django.db import OperationalError
 from django.utils import timezone
 
 from games.blocks import BLOCKS, Blocks
 from games.identity import address_of, request_of_scope
 from games.models import AddressBlock
 from menace_site.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
+from menace_site.outgoing import blocks_keep
 from tests.factories import user
+from tests.waiting import wait_until
 
 STRANGER = "203.0.113.7"
 ADD = "/admin/games/addressblock/add/"
@@ -102,6 +106,29 @@ def test_only_those_count_whose_time_is_not_over() -> None:
     BLOCKS.read()
     assert BLOCKS.holds(STRANGER)
     assert not BLOCKS.holds("198.51.100.7")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_reads_them_by_itself_and_goes_on_when_the_database_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("menace_site.outgoing.READ_AGAIN_S", 0.01)
+    tries, read = [], BLOCKS.read
+
+    def stumbling() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise OperationalError("the server is gone")
+        read()
+
+    async def living() -> None:
+        reading = asyncio.create_task(blocks_keep())
+        assert await asyncio.to_thread(wait_until, lambda: BLOCKS.holds(STRANGER))
+        reading.cancel()
+
+    monkeypatch.setattr(BLOCKS, "read", stumbling)
+    AddressBlock.objects.create(network=STRANGER, reason="spam", expires_at=timezone.now() + timedelta(hours=1))
+    asyncio.run(living())  # and waits for its threads
 
 
 @pytest.fixture
