@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from learning.core.schooling.course import Stand
-from learning.core.schooling.plan import PARTNER, Schooling
+from learning.core.schooling.plan import MEASURES, PARTNER, Schooling
 from learning.exceptions import SchoolingBusyError
 from learning.kinds.registry import kind_of
 from learning.models import JobStatus, LessonKind, Machine, RunStage, TrainingRun
@@ -18,6 +18,7 @@ from learning.services.pupils import owner_fields, pupil_name
 from learning.storage.boxes import table_load
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
+from learning.storage.standings import LISTED_AGAINST, standing_add, strength_found
 
 
 def schooling_keep(
@@ -89,4 +90,14 @@ def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str
     memory.beads[:], memory.visits[:] = learners.beads[0], learners.visits[0]
     memory.n_removed = int(learners.tally[0, 3])
     kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
+    _list(machine, stand)
     return machine
+
+
+def _list(machine: Machine, stand: Stand) -> None:
+    """Put what is known of the machine already where the list shows it: nobody waits for it to be measured."""
+    listed = MEASURES.index(LISTED_AGAINST)
+    scores = [(games, float(found[listed, 0] + found[listed, 1] / 2)) for games, found in stand.points]
+    win, draw, loss = stand.strength[listed].tolist()
+    now = strength_found({LISTED_AGAINST: {"win": win, "draw": draw, "loss": loss}}, machine.n_lessons)
+    standing_add(machine.pk, [*scores, (stand.games, now["score"])], **now)

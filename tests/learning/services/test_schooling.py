@@ -9,15 +9,20 @@ from games.players import Visitor
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import PRESETS
+from learning.core.opponents.registry import UNIFORM
 from learning.core.schooling.plan import Schooling
+from learning.core.training.strength import against_opponent
 from learning.exceptions import MachineQuotaError, SchoolingBusyError
 from learning.kinds.registry import kind_of
-from learning.models import Lesson, Machine, TrainingRun
+from learning.models import Lesson, Machine, Standing, TrainingRun
 from learning.selectors import schooling as selectors_schooling
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from learning.services.schooling import schooling_keep
+from learning.storage.standings import CURVE_POINTS
+from learning.workers.jobs import TurnEnd
 from learning.workers.runs import run_claim, run_execute
+from learning.workers.standings import standings_measure
 from tests.factories import api_with, machine, user
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +50,19 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     (lesson,) = Lesson.objects.filter(machine=kept)
     assert (lesson.run, lesson.n_wins) == (own, kept.n_wins)
     assert (kept.owner, kept.game, kept.side) == (ada, GAME.slug, Side.FIRST)
+
+
+def test_the_list_shows_its_strength_and_its_curve_at_once():
+    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
+    kept = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=300)
+    standing = Standing.objects.get(machine=kept)
+    strength = against_opponent(kind_of(kept).load(kept), UNIFORM["random"])
+    assert (standing.games, standing.measured, standing.lessons) == (300, 1, 1)
+    assert (standing.win, standing.draw) == pytest.approx((strength.win, strength.draw), abs=1e-12)
+    points = list(standing.points)
+    assert (points[0][0], points[-1]) == (0, (300, pytest.approx(strength.score, abs=1e-12)))
+    assert len(points) == CURVE_POINTS
+    assert standings_measure(TurnEnd(60)) == 0, "the clerk has nothing left to find"
 
 
 @pytest.mark.parametrize("preset", ["hexapawn-rl", "apl-notebook"])
