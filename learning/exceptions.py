@@ -182,7 +182,10 @@ class SchoolingBusyError(PlayError):
     message = "Very many are watching machines learn at this moment. Try again in a second."
     code = "busy"
     status = 503
-    retry_after_s = 1
+
+    def __init__(self, retry_after_s: int = 1) -> None:
+        super().__init__()
+        self.retry_after_s = retry_after_s
 
 
 class ExperimentNotFoundError(PlayError):

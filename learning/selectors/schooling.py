@@ -1,26 +1,27 @@
 """Reads of schoolings: nothing of them is stored, so a machine is worked out, as far as its turn allows.
 
-What others do comes first: threads of their own, which give way to everything else on the machine, and only so many who
-wait for them. Whoever asks from one address gets a share of a core and no more.
+What others do comes first: long work is done by a process that gives way to everything else on the machine, and only so
+many wait for it. Whoever asks from one address gets a share of a core and no more.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from games.rules.base import Game
 from learning.core.machines.box_machine import BoxMachine, Change
 from learning.core.opponents.registry import UNIFORM
-from learning.core.schooling.band import MACHINES, Band, Bands
-from learning.core.schooling.course import Courses, Stand
+from learning.core.schooling.band import MACHINES
+from learning.core.schooling.course import Stand
 from learning.core.schooling.episode import Lived, game_after, on_the_table
+from learning.core.schooling.helper import BANDS, COURSES, band_advance, course_advance, helper_open, timed
 from learning.core.schooling.plan import MEASURES, Schooling
 from learning.core.training.episodes import Turn
 from learning.core.training.strength import Floats, against_machine
@@ -29,16 +30,13 @@ from learning.selectors.boxes import boxes_printed
 
 ValueT = TypeVar("ValueT")
 
-COURSES = Courses(most_bytes=64 << 20)
-BANDS = Bands(most=200)
 WORK_S = 0.04
-"""A request works so long at most, and a piece more."""
-AT_ONCE = 2
-"""So many threads work in a process; what they run lets others go on."""
-WAITING = 8
-"""So many requests wait for them; whoever comes then is told to come again."""
-NICE = 10
-"""How far they stand back for everything else that runs on this machine."""
+"""A request works so long at most, and a piece more; up to :data:`LONGER` times as long where others wait."""
+LONGER = 3
+INSIDE = 10
+"""So many requests are worked for or wait for that; whoever comes then is told to come again."""
+CROWDED_S = 3
+"""When."""
 FEW_GAMES = 5_000
 """So many take less than handing them to another thread and waiting for it."""
 SHARE = 0.4
@@ -56,32 +54,40 @@ ADDRESSES = 5_000
 class Desk:
     """Where long work is handed in: by whom, how long it took, and who has to come again."""
 
-    def __init__(self) -> None:
+    def __init__(self, opened: Callable[[], Executor] = helper_open) -> None:
         self._lock = threading.Lock()
-        self._threads: ThreadPoolExecutor | None = None
+        self._opened = opened
+        self._helper: Executor | None = None
         self._inside: Counter[str] = Counter()
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def work(self, who: str, function: Callable[[], ValueT]) -> ValueT:
-        """The function's result, worked out by one of the threads.
+    def work(self, who: str, function: Callable[[float], ValueT]) -> ValueT:
+        """What the helper makes of some time, which the function is called with.
 
         Raises:
-            SchoolingBusyError: too many wait, of them or of all, or who asks has had their share.
+            SchoolingBusyError: too many wait, of them or of all, who asks has had their share, or the helper has died.
         """
         with self._lock:
-            is_full = self._inside.total() >= AT_ONCE + WAITING or self._inside[who] >= PLACES
-            if is_full or self._debt(who) > BURST_S:
+            if self._debt(who) > BURST_S:
                 raise SchoolingBusyError
-            # Here, not at the start: threads do not survive the fork of a worker.
-            self._threads = self._threads or ThreadPoolExecutor(AT_ONCE, "schooling", initializer=_stand_back)
+            if self._inside.total() >= INSIDE or self._inside[who] >= PLACES:
+                raise SchoolingBusyError(retry_after_s=CROWDED_S)
+            # Here, not at the start: most servers' processes are never asked.
+            helper = self._helper = self._helper or self._opened()
             self._inside[who] += 1
+            seconds = WORK_S * min(LONGER, self._inside.total())
         try:
-            result, seconds = self._threads.submit(_timed, function).result()
+            result, used = helper.submit(timed, function, seconds).result()
+        except BrokenExecutor:
+            with self._lock:
+                if self._helper is helper:
+                    self._helper = None
+            raise SchoolingBusyError from None
         finally:
             with self._lock:
                 self._inside[who] -= 1
                 self._inside += Counter()  # who is not inside has no entry
-        self._count(who, seconds)
+        self._count(who, used)
         return result
 
     @contextmanager
@@ -116,29 +122,17 @@ class Desk:
 DESK = Desk()
 
 
-def _stand_back() -> None:
-    with suppress(AttributeError, OSError):  # a thread has a place in the queue of its own on Linux alone
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-
-
-def _timed(function: Callable[[], ValueT]) -> tuple[ValueT, float]:
-    begin = time.perf_counter()
-    return function(), time.perf_counter() - begin
-
-
 def stand_get(schooling: Schooling, games: int, who: str) -> Stand:
     """The machine after so many games, or as far as it gets.
 
     Raises:
         SchoolingBusyError.
     """
-
-    def advance() -> Stand:
-        return COURSES.advance(schooling, games, WORK_S)
-
     if COURSES.distance(schooling, games) <= FEW_GAMES:
-        return advance()
-    return DESK.work(who, advance)
+        return COURSES.advance(schooling, games, WORK_S)
+    stand = DESK.work(who, partial(course_advance, schooling, games))
+    COURSES.take(schooling, stand)
+    return stand
 
 
 def machine_view(
@@ -258,11 +252,12 @@ def band_view(schooling: Schooling, against: str, until: int, who: str) -> dict[
     Raises:
         SchoolingBusyError.
     """
-
-    def advance() -> Band:
-        return BANDS.advance(schooling, against, until, WORK_S)
-
-    band = advance() if BANDS.is_known(schooling, against, until) else DESK.work(who, advance)
+    if BANDS.is_known(schooling, against, until):
+        band = BANDS.advance(schooling, against, until, 0)
+    else:
+        band = DESK.work(who, partial(band_advance, schooling, against, until))
+        if band.is_whole:
+            BANDS.take(schooling, against, until, band)
     return {
         "against": against,
         "until": until,

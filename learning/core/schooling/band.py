@@ -73,10 +73,17 @@ class Bands:
             first += len(seeds)
             if time.perf_counter() >= end:
                 break
+        self._keep(key, blocks)
+        return Band(marks, np.concatenate(blocks))
+
+    def take(self, schooling: Schooling, measure: str, until: int, band: Band) -> None:
+        """Keep how far a band has come elsewhere."""
+        self._keep((schooling.seeded(0), measure, until), [band.scores])
+
+    def _keep(self, key: tuple[Schooling, str, int], blocks: list[Floats]) -> None:
         with self._lock:
-            if len(blocks) >= len(self._kept.get(key, ())):
+            if sum(map(len, blocks)) >= sum(map(len, self._kept.get(key, ()))):
                 self._kept[key] = blocks
             self._kept.move_to_end(key)
             while len(self._kept) > self.most:
                 self._kept.popitem(last=False)
-        return Band(marks, np.concatenate(blocks))

@@ -128,6 +128,11 @@ class Courses:
         points = [(mark, kept.points[mark]) for mark in curve_marks(at)]
         return Stand(at, one, strength, points)
 
+    def take(self, schooling: Schooling, stand: Stand) -> None:
+        """Keep where a machine has come to elsewhere, to go on from there."""
+        if stand.games:
+            self._keep(schooling, _Kept(points=dict(stand.points)), stand.games, stand.one)
+
     def _keep(self, schooling: Schooling, kept: _Kept, games: int, one: Class) -> None:
         with self._lock:
             # It may have been forgotten meanwhile, and perhaps somebody has begun anew.

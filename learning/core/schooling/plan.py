@@ -44,6 +44,9 @@ class Schooling:
     teacher: str
     seed: int
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _schooling, (self.game.slug, self.side, self.rule, self.teacher, self.seed)
+
     @property
     def table(self) -> BoxTable:
         """The machine's boxes."""
@@ -52,6 +55,10 @@ class Schooling:
     def seeded(self, seed: int) -> Schooling:
         """The same with another seed."""
         return replace(self, seed=seed)
+
+
+def _schooling(game: str, *rest: Any) -> Schooling:
+    return Schooling(GAMES[game], *rest)
 
 
 @cache

@@ -1,6 +1,9 @@
 """Machines that learn before one's eyes, over the API: the same for everybody, refused with the field, bounded."""
 
+import os
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.registry import UNIFORM
+from learning.core.schooling.course import Courses
 from learning.core.seeds import MAX_SEED
 from learning.core.training.memory import Memory
 from learning.core.training.tables import boxes_compile
@@ -24,6 +28,14 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 GAME = GAMES["noughts-and-crosses"]
+
+
+@pytest.fixture(autouse=True)
+def desk(monkeypatch):
+    """A desk of each test's own, whose work is done here: a process takes a while to begin."""
+    desk = selectors_schooling.Desk(lambda: ThreadPoolExecutor(2))
+    monkeypatch.setattr(selectors_schooling, "DESK", desk)
+    return desk
 
 
 def read(query):
@@ -175,7 +187,6 @@ def test_half_way_is_told_and_gone_on_from(monkeypatch):
 
 
 def test_who_has_had_their_share_is_told_to_come_again(monkeypatch):
-    monkeypatch.setattr(selectors_schooling, "DESK", selectors_schooling.Desk())
     monkeypatch.setattr(selectors_schooling, "BURST_S", -1)
     answer = APIClient().get("/api/learn/machine?games=50000&seed=78")
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "busy", "1")
@@ -187,44 +198,44 @@ def test_who_has_had_their_share_is_told_to_come_again(monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["", "/boxes?win=8", "/machine?games=4000&seed=81&moves=1", "/band?until=1&win=8"])
-def test_whatever_is_asked_for_is_of_the_share_of_who_asks(monkeypatch, path):
-    desk = selectors_schooling.Desk()
-    monkeypatch.setattr(selectors_schooling, "DESK", desk)
+def test_whatever_is_asked_for_is_of_the_share_of_who_asks(monkeypatch, desk, path):
     monkeypatch.setattr(selectors_schooling, "SHARE", 0)
     assert APIClient().get(f"/api/learn{path}", headers={"x-forwarded-for": "10.0.0.1"}).status_code == 200
     ((used, _),) = desk._used.values()
     assert used > 0
 
 
-def test_one_address_does_not_take_every_place(monkeypatch):
-    desk, go = selectors_schooling.Desk(), threading.Event()
-    waiting = [threading.Thread(target=desk.work, args=("greedy", go.wait)) for _ in range(selectors_schooling.PLACES)]
+def test_one_address_does_not_take_every_place(desk):
+    go = threading.Event()
+
+    def wait(_):
+        return go.wait()
+
+    waiting = [threading.Thread(target=desk.work, args=("greedy", wait)) for _ in range(selectors_schooling.PLACES)]
     for thread in waiting:
         thread.start()
     try:
         assert wait_until(lambda: desk._inside["greedy"] == selectors_schooling.PLACES)
         with pytest.raises(SchoolingBusyError):
-            desk.work("greedy", go.wait)
+            desk.work("greedy", wait)
         threading.Timer(0, go.set).start()
-        assert desk.work("another", go.wait)
+        assert desk.work("another", wait)
     finally:
         go.set()
         for thread in waiting:
             thread.join()
     assert not desk._inside, "nothing is remembered of who has gone"
-    assert desk.work("greedy", lambda: 1) == 1
+    assert desk.work("greedy", lambda _: 1) == 1
 
 
-def test_more_than_can_be_worked_off_are_told_to_come_again(monkeypatch):
-    desk, go = selectors_schooling.Desk(), threading.Event()
-    monkeypatch.setattr(selectors_schooling, "DESK", desk)
-    most = selectors_schooling.AT_ONCE + selectors_schooling.WAITING
-    waiting = [threading.Thread(target=desk.work, args=(f"{number}", go.wait)) for number in range(most)]
+def test_more_than_can_be_worked_off_are_told_to_come_again(desk):
+    go, most = threading.Event(), selectors_schooling.INSIDE
+    waiting = [threading.Thread(target=desk.work, args=(f"{number}", lambda _: go.wait())) for number in range(most)]
     for thread in waiting:
         thread.start()
     try:
         assert wait_until(lambda: desk._inside.total() == most)
-        assert APIClient().get("/api/learn/machine?games=50000&seed=79").status_code == 503
+        assert APIClient().get("/api/learn/machine?games=50000&seed=79")["Retry-After"] == "3"
     finally:
         go.set()
         for thread in waiting:
@@ -236,3 +247,22 @@ def test_it_is_counted_by_address(monkeypatch):
     monkeypatch.setattr(SchoolingThrottle, "THROTTLE_RATES", {"schooling": "2/min"})
     api = APIClient()
     assert [api.get("/api/learn").status_code for _ in range(3)] == [200, 200, 429]
+
+
+def test_long_work_is_done_by_a_process_that_may_die(monkeypatch):
+    desk = selectors_schooling.Desk()
+    monkeypatch.setattr(selectors_schooling, "DESK", desk)
+    query = "games=20000&seed=91&teacher=machine"
+    monkeypatch.setattr(selectors_schooling, "COURSES", Courses(1 << 20))
+    found = get("/machine", f"{query}&since=-1")
+    monkeypatch.setattr(selectors_schooling, "COURSES", Courses(1 << 20))
+    helper = desk._helper
+    (process,) = helper._processes.values()
+    os.kill(process.pid, signal.SIGKILL)
+    assert wait_until(lambda: not process.is_alive())
+    answer = APIClient().get(f"/api/learn/machine?{query}")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    monkeypatch.setattr(selectors_schooling, "DESK", selectors_schooling.Desk(lambda: ThreadPoolExecutor(1)))
+    assert get("/machine", f"{query}&since=-1") == found
+    assert desk._helper is None
+    assert selectors_schooling.COURSES.distance(asked_read(QueryDict(query)).schooling, 20_001) == 1
