@@ -9,9 +9,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -30,15 +33,21 @@ from games.outages import summary
 from menace_site import servers
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
-NAMES = "beadbox-*Z.dump"
+NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
 PORTABLE = ("--no-owner", "--no-privileges")
 """Who owns the tables is for the place to say that they are brought to."""
+LINES_OF_SETTINGS = 40
+"""Within so many lines a script of ``pg_restore`` has told its settings."""
 Migration = tuple[str, str]
 """The label of an application and the name of a migration."""
 
 
 class BackupError(Exception):
     """A back-up that was not made or not brought back; the message is a sentence that says why."""
+
+
+class BusyError(BackupError):
+    """Another back-up is being made in the same folder."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,9 @@ def place() -> Place:
     except DatabaseError as error:
         raise BackupError(f"The database does not let us in: {summary(error)}.") from error
     info = connection.connection.info
-    return Place(make_conninfo(**info.get_parameters()), info.password, info.server_version // 10_000)
+    # Of the driver's own parameters older programs refuse some.
+    told = {name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()}
+    return Place(make_conninfo(**told), info.password, info.server_version // 10_000)
 
 
 def program(name: str, major: int | None = None) -> Path:
@@ -97,12 +108,16 @@ def _version(file: Path) -> int:
 
 
 def _run(*command: str | Path, password: str = "") -> str:
-    """What a program prints. The password stands in its environment, where no other user of the machine reads it."""
-    env = {**os.environ, **({"PGPASSWORD": password} if password else {})}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    """What a program prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_with_password(password))
     if done.returncode:
         raise BackupError(f"{Path(command[0]).name} failed: {done.stderr.strip() or f'status {done.returncode}'}")
     return done.stdout
+
+
+def _with_password(password: str) -> dict[str, str]:
+    """The environment of a program: there no other user of the machine reads a password."""
+    return {**os.environ, **({"PGPASSWORD": password} if password else {})}
 
 
 # There
@@ -121,6 +136,7 @@ def backup_make(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _alone(folder):
+            _has_room(folder)
             return _written(source, folder)
     except OSError as error:
         raise BackupError(f"No back-up was made in {folder}: {error.strerror}.") from error
@@ -154,10 +170,21 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BackupError(f"Another back-up is being made in {folder}: wait for it.") from None
+            raise BusyError(f"Another back-up is being made in {folder}: wait for it.") from None
         for left in folder.glob(".beadbox-*.part"):
             left.unlink(missing_ok=True)
         yield
+
+
+def _has_room(folder: Path) -> None:
+    """A file takes about a tenth of what the database does. It must not fill a disk that PostgreSQL writes to."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        most = cursor.fetchone()[0] // 4
+    if (free := shutil.disk_usage(folder).free) < most:
+        raise BackupError(
+            f"No back-up was made in {folder}: it could take {most / 1e6:,.0f} MB, and {free / 1e6:,.1f} are free."
+        )
 
 
 def _keep_names(folder: Path) -> None:
@@ -184,12 +211,15 @@ def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1
 
     Raises:
         BackupError: none was made, and none has gone.
+        BusyError: one is being made.
     """
-    made = sorted(folder.glob(NAMES))
-    if made and datetime.now(UTC) - datetime.strptime(made[-1].name, NAME).replace(tzinfo=UTC) < every:
+    now = datetime.now(UTC)
+    ages = [now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC) for made in folder.glob(NAMES)]
+    # One of the future is of a clock that was wrong: it would be the newest for as long.
+    if any(timedelta(0) <= age < every for age in ages):
         return None
     file = backup_make(folder)
-    for old in sorted(folder.glob(NAMES))[:-most]:
+    for old in sorted(made for made in folder.glob(NAMES) if made.name <= file.name)[:-most]:
         old.unlink(missing_ok=True)
         digest_of(old).unlink(missing_ok=True)
     return file
@@ -246,9 +276,39 @@ def backup_restore(file: Path) -> None:
             "site and move var/postgres away."
         )
     connection.close()
-    restore = program("pg_restore", target.major)
-    whole = ("--single-transaction", "--exit-on-error")
-    _run(restore, *PORTABLE, *whole, "--dbname", target.address, file, password=target.password)
+    _brought_back(file, target)
+
+
+def _brought_back(file: Path, target: Place) -> None:
+    """Have ``psql`` run what ``pg_restore`` writes, in one transaction that ends well only if both came to the end.
+
+    ``pg_restore`` by itself begins with a setting that servers before 17 refuse, and with them all that a newer
+    ``pg_dump`` has written.
+    """
+    quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
+    read, write = [program("pg_restore"), *PORTABLE, "--file", "-", file], [program("psql"), *quiet]
+    pipe, env = subprocess.PIPE, _with_password(target.password)
+    with (
+        tempfile.TemporaryFile() as told,
+        subprocess.Popen(read, stdout=pipe, stderr=told) as reader,
+        subprocess.Popen(write, stdin=pipe, stdout=subprocess.DEVNULL, stderr=told, env=env) as writer,
+    ):
+        assert reader.stdout is not None
+        assert writer.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            writer.stdin.write(b"BEGIN;\n")
+            head = itertools.islice(reader.stdout, LINES_OF_SETTINGS)
+            writer.stdin.writelines(line for line in head if not line.startswith(b"SET transaction_timeout"))
+            shutil.copyfileobj(reader.stdout, writer.stdin)
+            if reader.wait() == 0:
+                writer.stdin.write(b"COMMIT;\n")
+        with contextlib.suppress(BrokenPipeError):
+            writer.stdin.close()
+        reader.stdout.close()
+        if writer.wait() or reader.wait():
+            told.seek(0)
+            which = "psql" if writer.returncode else "pg_restore"
+            raise BackupError(f"{which} failed: {told.read().decode(errors='replace').strip()}")
 
 
 def _tables() -> int:

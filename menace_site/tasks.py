@@ -6,7 +6,7 @@ from pathlib import Path
 from celery import shared_task
 from django.conf import settings
 
-from menace_site.backups import BackupError
+from menace_site.backups import BackupError, BusyError
 from menace_site.backups import backup_daily as make
 
 logger = logging.getLogger(__name__)
@@ -19,6 +19,8 @@ def backup_daily() -> str | None:
         return None
     try:
         file = make(Path(settings.BACKUP_DIR), most=settings.BACKUPS_KEPT)
+    except BusyError:
+        return None
     except BackupError as error:
         logger.error("no back-up was made today: %s", error)
         return None

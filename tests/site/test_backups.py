@@ -225,7 +225,7 @@ def test_a_disk_that_is_full_keeps_what_it_has(tmp_path: Path, cannot_try: Canno
         return
     try:
         old.write_text("of yesterday")
-        with pytest.raises(BackupError, match="No space left"):
+        with pytest.raises(BackupError, match=r"could take .* are free"):
             backup_daily(tmp_path, most=1)
         assert {one.name for one in tmp_path.iterdir()} == {old.name, ".lock"}
     finally:
@@ -237,13 +237,16 @@ def test_one_a_day_is_made_and_seven_stay(tmp_path: Path) -> None:
         name = (datetime.now(UTC) - timedelta(days=days)).strftime(backups.NAME)
         (tmp_path / name).touch()
         digest_of(tmp_path / name).touch()
-    (tmp_path / "beadbox-before-the-move.dump").touch()
-    old = sorted(tmp_path.glob(backups.NAMES))
+    for others in ("beadbox-before-the-moveZ.dump", "beadbox-22330101T000000Z.dump"):
+        (tmp_path / others).touch()
+    old = sorted(tmp_path.glob(backups.NAMES))[:-1]
     (tmp_path / ".beadbox-of-one-that-was-killed.dump.part").touch()
     file = backup_daily(tmp_path, most=7)
     assert file is not None
-    assert sorted(tmp_path.glob(backups.NAMES)) == [*old[-6:], file]
-    assert len(list(tmp_path.iterdir())) == 7 + 7 + 1 + 1
+    assert sorted(tmp_path.glob(backups.NAMES))[:-1] == [*old[-6:], file], (
+        "one of a clock that was wrong counts for none"
+    )
+    assert len(list(tmp_path.iterdir())) == 7 + 7 + 2 + 1
     assert backup_daily(tmp_path, most=7) is None
 
 
