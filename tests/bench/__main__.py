@@ -16,6 +16,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" /
 from tests.bench import (
     admin,
     ai,
+    backup,
     exact_strength,
     first_seconds,
     ladder,
@@ -57,6 +58,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
 }
 LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "admin": admin.lists,
+    "backup": backup.backup,
     "live-load": live_load.live_load,
     "learn-load": learn_load.learn_load,
     "ladder": ladder.whole,

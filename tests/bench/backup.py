@@ -1,0 +1,120 @@
+"""A back-up of a site with 1,000,000 matches, and the site that is made of it: how long, and how large.
+
+Two hundred matches are played for a machine of their own; the database then copies that machine with all that hangs
+on it, as often as is needed, so that every bead of every copy has its cause. ``BENCH_BACKUP_MATCHES=100000``: a tenth.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.bench.figures import Figure
+from tests.bench.stored import site
+
+MATCHES = int(os.environ.get("BENCH_BACKUP_MATCHES", "1_000_000"))
+ROOMS, PLAYED = 20, 200
+APART = 10**7
+"""The ids of one copy and those of the next: more than a site has that has just been made."""
+ROOM_CODE = "translate(lpad(to_hex(n * 1000 + mod(id, 1000)), 6, '0'), '0123456789abcdef', 'abcdefghjkmnpqrs')"
+
+
+def backup() -> Iterator[Figure]:
+    """Seconds and megabytes of a back-up, of a whole ``manage.py restore``, and of the audit that is part of it."""
+    site()
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.db import connection
+
+    from menace_site.backups import backup_make
+
+    var = Path(os.environ["BEADBOX_VAR"])
+    _fill()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        size = cursor.fetchone()[0]
+        cursor.execute("CREATE DATABASE restored")
+    name = f"{MATCHES:,} matches"
+    yield Figure(f"{name}: the database", f"{size / 1e6:,.0f} MB", "-", None)
+    took, file = _timed(lambda: backup_make(var / "copies"))
+    yield Figure(f"{name}: back-up", f"{took}, {file.stat().st_size / 1e6:,.0f} MB", "-", None)
+
+    there = urlsplit(settings.DATABASE_URL)._replace(path="/restored").geturl()
+    env = {**os.environ, "DATABASE_URL": there, "REDIS_PREFIX": "restored", "BEADBOX_DB_POOL": "0"}
+    command = [sys.executable, "manage.py", "restore", file]
+    took, _ = _timed(lambda: subprocess.run(command, env=env, check=True, stdout=sys.stderr))
+    yield Figure(f"{name}: back again, migrated and audited", took, "-", None)
+    took, _ = _timed(lambda: call_command("audit", stdout=sys.stderr))
+    yield Figure(f"{name}: the audit alone", took, "-", None)
+
+
+def _timed(does: Callable[[], Any]) -> tuple[str, Any]:
+    """How long it took by the clock, and of a processor in programs that were started for it; and what came of it."""
+    begin, used = time.perf_counter(), _processor()
+    result = does()
+    return f"{time.perf_counter() - begin:,.0f} s ({_processor() - used:,.0f} s of our processor)", result
+
+
+def _processor() -> float:
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def _fill() -> None:
+    """Play, and have the database copy what came of it."""
+    from django.db import connection, models, transaction
+
+    from games.models import Match, Ply, Room, Seat
+    from learning.models import Box, Change, Draw, Lesson, Machine, MachineSeat, Standing
+
+    copied: list[type[models.Model]] = [
+        *(Room, Match, Seat, Ply, Machine, Box, Standing, MachineSeat, Draw, Lesson, Change),
+    ]  # fmt: skip
+    before = {model: model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0 for model in copied}
+    _play()
+    assert max(model._default_manager.aggregate(last=models.Max("pk"))["last"] for model in copied) < APART
+    own = {"code": ROOM_CODE, "slug": "slug || '-' || n"}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for model in copied:
+            columns = {field.column: own.get(field.column, field.column) for field in model._meta.concrete_fields}
+            for field in model._meta.concrete_fields:
+                if field.primary_key or field.related_model in copied:
+                    columns[field.column] = f"{field.column} + n * {APART}"
+            table, key = model._meta.db_table, model._meta.pk.column
+            sys.stderr.write(f"  {table}\n")
+            cursor.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns.values())}"
+                f" FROM {table}, generate_series(1::bigint, %s) AS n WHERE {table}.{key} > %s",
+                [MATCHES // PLAYED - 1, before[model]],
+            )
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+def _play() -> None:
+    """Two hundred matches in twenty rooms against a new machine; the moves are drawn."""
+    from games import services
+    from games.rules.base import Side
+    from tests.factories import NC, guest, machine
+
+    draw = random.Random(1)
+    player, opponent = guest(), machine(name="Of the bench")
+    for _ in range(ROOMS):
+        code = services.room_create(
+            person=player, game=NC, opponent="machine", machine=opponent.slug, side=Side.FIRST
+        ).room.code
+        for number in range(PLAYED // ROOMS):
+            state = services.room_reset(code=code, person=player) if number else services.room_look(code=code)
+            while state["status"] == "playing":
+                state = services.match_play_move(code=code, person=player, move=draw.choice(state["legal_moves"]))
