@@ -286,7 +286,8 @@ def _brought_back(file: Path, target: Place) -> None:
     ``pg_dump`` has written.
     """
     quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
-    read, write = [program("pg_restore"), *PORTABLE, "--file", "-", file], [program("psql"), *quiet]
+    read: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
+    write: list[str | Path] = [program("psql"), *quiet]
     pipe, env = subprocess.PIPE, _with_password(target.password)
     with (
         tempfile.TemporaryFile() as told,
