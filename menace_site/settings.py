@@ -131,6 +131,10 @@ DATABASES: dict[str, Any] = {
 }
 # Statements are planned once for each connection of the pool, and not for each move.
 DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
+# A database's host that vanished says nothing: after ten seconds its connections are given up, and not after two hours.
+DATABASES["default"]["OPTIONS"].update(
+    keepalives_idle=5, keepalives_interval=2, keepalives_count=3, tcp_user_timeout=10_000, connect_timeout=5
+)
 # Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
     DATABASES["default"]["ENGINE"] = "menace_site.pooled"

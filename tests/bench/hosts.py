@@ -23,72 +23,10 @@ from pathlib import Path
 from menace_site import processes, servers
 from tests.bench.live_load import UNBOUNDED, Result, case_of, options_of, play, set_up_here
 from tests.bench.live_site import Site, answers_at
+from tests.hosts.network import NETWORK, Host, address, bridge
 
-NETWORK = "10.77.0"
-BRIDGE = "beadbox-b0"
-OUTSIDE, DATA, PROXY, FIRST_WEB = 1, 2, 3, 11
+DATA, PROXY, FIRST_WEB = 2, 3, 11
 """The last number of their addresses."""
-CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
-PERIOD_US = 50_000
-
-
-def address(number: int) -> str:
-    """The address of a host."""
-    return f"{NETWORK}.{number}"
-
-
-def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True)
-
-
-class Host:
-    """A network namespace with an address; what is started here may use so much of a core."""
-
-    def __init__(self, number: int, share: float = 0.0) -> None:
-        self.number, self.name, self.share = number, f"beadbox-{number}", share
-        self.group = CPU_GROUPS / self.name
-
-    def __enter__(self) -> Host:
-        _ip("netns", "add", self.name)
-        inside, outside = f"bbi{self.number}", f"bbo{self.number}"
-        _ip("link", "add", outside, "type", "veth", "peer", "name", inside, "netns", self.name)
-        _ip("link", "set", outside, "master", BRIDGE, "up")
-        _ip("-n", self.name, "addr", "add", f"{address(self.number)}/24", "dev", inside)
-        for link in (inside, "lo"):
-            _ip("-n", self.name, "link", "set", link, "up")
-        if self.share:
-            self.group.mkdir(exist_ok=True)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        _ip("netns", "del", self.name)
-        if self.share:
-            self.group.rmdir()
-
-    def bound(self) -> None:
-        """From now on it has its share, and no more; it began with all that there was."""
-        if self.share:
-            (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (self.group / "cpu.cfs_quota_us").write_text(str(int(PERIOD_US * self.share)))
-
-    def start(self, command: list[str | Path], log: Path, **env: str) -> subprocess.Popen[bytes]:
-        """Start a program here, which is stopped with us."""
-        joined = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs && exec "$@"', "sh"] if self.share else []
-        words = [*joined, "ip", "netns", "exec", self.name, *command]
-        with log.open("ab") as output:
-            return processes.spawn(words, env={**os.environ, **env}, output=output, death_signal=signal.SIGINT)
-
-
-@contextlib.contextmanager
-def bridge() -> Iterator[None]:
-    """What joins the hosts, and us."""
-    _ip("link", "add", BRIDGE, "type", "bridge")
-    try:
-        _ip("addr", "add", f"{address(OUTSIDE)}/24", "dev", BRIDGE)
-        _ip("link", "set", BRIDGE, "up")
-        yield
-    finally:
-        _ip("link", "del", BRIDGE)
 
 
 @contextlib.contextmanager

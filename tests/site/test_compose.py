@@ -6,16 +6,76 @@ from typing import Any
 import pytest
 import yaml
 
+from learning.workers.runs import LEASE_S
 from menace_site.servers import BASE_DIR
+from tests.hosts.compose import FILE, Compose
 
-TEXT = (BASE_DIR / "docker-compose.yml").read_text()
+TEXT = FILE.read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+ENDING = {"migrate", "proxy-owner"}
+OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
 
 
 def test_all_services_are_there_and_tell_their_health() -> None:
-    assert set(SERVICES) == {"postgres", "redis", "migrate", "web", "worker", "clerk", "beat", "proxy"}
-    assert {name for name, service in SERVICES.items() if "healthcheck" not in service} == {"migrate"}  # it ends
+    assert set(SERVICES) == {"postgres", "redis", "migrate", "web", "worker", "clerk", "beat", "proxy", "proxy-owner"}
+    assert {name for name, service in SERVICES.items() if "healthcheck" not in service} == ENDING
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_container_is_bounded_and_nobody_in_it_is_root(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "/tmp" in service["tmpfs"]
+    assert {"mem_limit", "pids_limit", "user"} <= set(service)
+    assert set(service["logging"]["options"]) == {"max-size", "max-file"}
+    assert not {"privileged", "pid", "ipc"} & set(service)
+    if str(service["user"]).partition(":")[0] in {"0", "root"}:  # gives a folder away, and can reach nobody
+        assert (name, service["network_mode"], service["cap_add"]) == (
+            "proxy-owner",
+            "none",
+            ["CHOWN", "DAC_READ_SEARCH"],
+        )
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_after_a_restart_of_its_host_all_that_does_not_end_runs_again(name: str) -> None:
+    assert SERVICES[name]["restart"] == ("no" if name in ENDING else "unless-stopped")
+
+
+def test_what_is_kept_is_on_volumes_that_have_a_name() -> None:
+    kept = {name: {mount.partition(":")[0] for mount in SERVICES[name].get("volumes", [])} for name in SERVICES}
+    assert all("kernels" in kept[name] for name in OF_SITE)
+    assert (kept["postgres"], kept["redis"], kept["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
+    assert set(COMPOSE["volumes"]) == set().union(*kept.values())
+
+
+def test_images_are_of_an_exact_version() -> None:
+    recipe: str = SERVICES["web"]["build"]["dockerfile_inline"]
+    others = {service["image"] for service in SERVICES.values()} - {"beadbox"}
+    images = [*others, *re.findall(r"^FROM (\S+)", recipe, re.MULTILINE)]
+    assert len(images) == 4
+    assert [image for image in images if not re.search(r":\d+\.\d+(\.\d+)?(-|$)", image)] == []
+
+
+def test_a_database_gives_up_hosts_that_vanished_before_another_takes_their_work() -> None:
+    words = dict(word.removeprefix("-c").split("=") for word in SERVICES["postgres"]["command"][1:])
+    idle, interval, count = (int(words[f"tcp_keepalives_{name}"]) for name in ("idle", "interval", "count"))
+    assert idle + interval * count < LEASE_S
+    assert int(words["tcp_user_timeout"]) < LEASE_S * 1000
+
+
+def test_its_text_is_filled_in_as_compose_does() -> None:
+    compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
+    environment = compose.environment("web")
+    assert environment["DATABASE_URL"] == "postgres://beadbox:beads@postgres:5432/beadbox"
+    assert environment["EMAIL_URL"] == "consolemail://"
+    assert environment["DEFAULT_FROM_EMAIL"] == "Beadbox <noreply@beads.example>"
+    assert '--workers "$(nproc)"' in compose.command("web")[2]
+    assert compose.health("worker")[2].count("celery@$HOSTNAME") == 1
+    assert compose.caddyfile.startswith("{$SITE} {\n")
 
 
 def test_only_the_proxy_has_ports_so_that_the_others_scale() -> None:

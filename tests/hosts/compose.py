@@ -1,0 +1,53 @@
+"""docker-compose.yml as it is read: what its services are started with, and the proxy's own file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from menace_site.servers import BASE_DIR
+
+FILE = BASE_DIR / "docker-compose.yml"
+VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?P<how>:\?|:-)?(?P<else>[^{}]*(?:\$\{\w+\}[^{}]*)?)\})")
+
+
+class Compose:
+    """The services, with the variables that its head asks for put in as Compose puts them in."""
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        self.variables = variables
+        self.read: dict[str, Any] = yaml.safe_load(FILE.read_text())
+        self.services: dict[str, dict[str, Any]] = self.read["services"]
+
+    def filled(self, text: str) -> str:
+        """A text with its variables: ``${NAME}``, ``${NAME:?why}``, ``${NAME:-else}``; ``$$`` is a dollar."""
+
+        def value(match: re.Match[str]) -> str:
+            name, how = match["name"], match["how"]
+            if name is None:
+                return "$"
+            if how == ":-" and not self.variables.get(name):
+                return self.filled(match["else"])
+            return self.variables[name]
+
+        return VARIABLE.sub(value, text)
+
+    def environment(self, service: str) -> dict[str, str]:
+        """What a service is told."""
+        return {name: self.filled(value) for name, value in self.services[service].get("environment", {}).items()}
+
+    def command(self, service: str) -> list[str]:
+        """What a service runs."""
+        return [self.filled(word) for word in self.services[service]["command"]]
+
+    def health(self, service: str) -> list[str]:
+        """What is asked to know whether a service is well."""
+        kind, *words = self.services[service]["healthcheck"]["test"]
+        return [self.filled(word) for word in (["sh", "-c", *words] if kind == "CMD-SHELL" else words)]
+
+    @property
+    def caddyfile(self) -> str:
+        """The proxy's file, to the letter."""
+        return self.filled(self.read["configs"]["caddyfile"]["content"])
