@@ -24,6 +24,7 @@ TOP_LEVEL = {
     "docker-compose.yml",
     "requirements.txt",
     "README.md",
+    "SECURITY.md",
     "Makefile",
     "pyproject.toml",
     "docs",
