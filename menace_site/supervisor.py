@@ -143,7 +143,9 @@ class Supervisor:
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--quiet", "--app", "menace_site.celery"]
         cores = os.cpu_count() or 1
-        web = "uvicorn menace_site.asgi:application --workers 2 --timeout-graceful-shutdown 5 --ws-max-size 65536"
+        web = (
+            "menace_site.web menace_site.asgi:application --workers 2 --timeout-graceful-shutdown 5 --ws-max-size 65536"
+        )
         quiet = "--no-proxy-headers --no-server-header --no-access-log --log-level warning --lifespan on"
         where = ["--host", self.host, "--port", str(self.port)]
         worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"

@@ -29,7 +29,7 @@ GROUPS = {
     "postgres": "postgres",
     "valkey-server": "valkey",
     "redis-server": "valkey",
-    "uvicorn": "web",
+    "menace_site.web": "web",
     "celery": "workers",
     "live_client": "client",
     "learn_client": "client",

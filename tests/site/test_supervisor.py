@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.slow
 CHILDREN = {
     "postgres": "bin/postgres -D",
     "valkey": "valkey-server",
-    "web": "-m uvicorn",
+    "web": "-m menace_site.web",
     "worker": "celery.* worker --queues bulk",
     "clerk": "celery.* worker --queues default",
     "beat": "celery.* beat",
@@ -97,6 +98,18 @@ class Run:
         except OSError:
             return False
 
+    def refuses(self) -> bool:
+        """Whether a page is asked for in vain, and comes back by itself."""
+        try:
+            page = urllib.request.Request(f"http://localhost:{self.port}/", headers={"Accept": "text/html"})
+            urllib.request.urlopen(page, timeout=HANG_S).close()
+        except urllib.error.HTTPError as error:
+            said = error.code, error.headers["Retry-After"], b'http-equiv="refresh"' in error.read()
+            return said == (503, "2", True)
+        except OSError:  # a connection that a process took with it
+            pass
+        return False
+
     def wait_until_serving(self) -> None:
         def serves() -> bool:
             assert self.process.poll() is None, read(self.output)
@@ -139,6 +152,13 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
         database.execute("CREATE TABLE kept (word text)")
         database.execute("INSERT INTO kept VALUES ('bead')")
         valkey.set("kept", "box")
+
+    serving = Path(f"/proc/{run.children()['web']}/task/{run.children()['web']}/children").read_text().split()
+    assert len(serving) > 1
+    for pid in serving:
+        os.kill(int(pid), signal.SIGKILL)
+    assert wait_until(run.refuses), "somebody answers at once, while nobody serves"
+    assert wait_until(run.answers)
 
     for name in CHILDREN:
         before = run.children()

@@ -1,0 +1,108 @@
+"""``python -m menace_site.web``: uvicorn with its options, and somebody who answers while none of its processes can.
+
+A process that was killed takes seconds until it serves again: Python, Django and the kernels have to be read. Where all
+of them died at once, requests would wait in the queue of the socket meanwhile, and people before a page that is empty.
+The parent holds that socket too, and has nothing else to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import select
+import socket
+import sys
+import threading
+from http import HTTPStatus
+
+from uvicorn.supervisors import Multiprocess
+
+RETRY_AFTER_S = 2
+READ_WITHIN_S = 1.0
+"""Who has not said what they want by then is answered all the same."""
+MOST_BYTES = 16 * 1024
+WORDS = "The site is starting again. Your matches are kept; it takes some seconds."
+PAGE = f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="{RETRY_AFTER_S}"><title>A short pause · Beadbox</title>
+<h1>A short pause</h1><p role="status">{WORDS} This page then loads by itself.</p></html>
+"""
+REFUSAL = json.dumps({"detail": WORDS, "code": "unavailable"})
+
+
+def answer(request: bytes) -> bytes:
+    """What is said to a request: a page that comes back by itself to who reads pages, else the API's refusal."""
+    head, _, _ = request.partition(b"\r\n\r\n")
+    reads_pages = request.startswith((b"GET ", b"HEAD ")) and b"text/html" in head
+    kind, body = ("text/html; charset=utf-8", PAGE) if reads_pages else ("application/json", REFUSAL)
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    lines = (
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        f"Content-Type: {kind}",
+        f"Content-Length: {len(body.encode())}",
+        f"Retry-After: {RETRY_AFTER_S}",
+        "Cache-Control: no-store",
+        "Connection: close",
+    )
+    told = "\r\n".join((*lines, "", ""))
+    return (told if request.startswith(b"HEAD ") else told + body).encode()
+
+
+class StandIn:
+    """A thread that answers whoever comes to a socket, while it is on duty."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self.listening = listening
+        self.is_on_duty = threading.Event()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while self.is_on_duty.wait():
+            with contextlib.suppress(OSError):  # it may not listen yet, or a process has taken who came
+                if select.select([self.listening], [], [], 0.1)[0]:
+                    self._answer(self.listening.accept()[0])
+
+    @staticmethod
+    def _answer(came: socket.socket) -> None:
+        with came:
+            came.settimeout(READ_WITHIN_S)
+            request = b""
+            with contextlib.suppress(TimeoutError):
+                while b"\r\n\r\n" not in request and len(request) < MOST_BYTES and (more := came.recv(4096)):
+                    request += more
+            came.sendall(answer(request))
+            came.shutdown(socket.SHUT_WR)
+            # Closed with something unread, the connection would be reset, and the answer lost with it.
+            with contextlib.suppress(TimeoutError):
+                while came.recv(4096):
+                    pass
+
+
+class Attended(Multiprocess):
+    """uvicorn's processes, and a stand-in until the first of them serves."""
+
+    def run(self) -> None:
+        """Serve until told to stop."""
+        self.serving: set[int | None] = set()
+        self.sockets[0].listen(2048)  # as the processes do: who comes before them is answered too
+        self.stand_in = StandIn(self.sockets[0])
+        self.stand_in.is_on_duty.set()
+        super().run()
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace who has died. Whoever has once served counts as serving while they live, however busy."""
+        super().keep_subprocess_alive()
+        living = [process for process in self.processes if process.process.is_alive()]
+        self.serving &= {process.pid for process in living}
+        self.serving |= {one.pid for one in living if one.pid not in self.serving and one.is_ready(timeout=0.2)}
+        if self.serving:
+            self.stand_in.is_on_duty.clear()
+        else:
+            self.stand_in.is_on_duty.set()
+
+
+if __name__ == "__main__":
+    command = importlib.import_module("uvicorn.main")  # the module; uvicorn.main is the function
+    command.Multiprocess = Attended  # type: ignore[attr-defined]
+    sys.exit(command.main())
