@@ -18,6 +18,7 @@ from queue import Full, Queue
 from django.conf import settings
 from django.db import close_old_connections
 
+from games.events import answering
 from games.outages import database_stumbled, unavailable
 
 logger = logging.getLogger(__name__)
@@ -38,9 +39,16 @@ def think(question: Callable[[], None]) -> None:
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
     try:
-        _questions.put_nowait(partial(copy_context().run, question))  # so that its log lines name whose move it answers
+        # In the context of who asked, so that its log lines name whose move it answers.
+        _questions.put_nowait(partial(copy_context().run, _told, question))
     except Full:
         logger.warning("%d questions are waiting for a thinker, so one more is put off", MOST_WAITING)
+
+
+def _told(question: Callable[[], None]) -> None:
+    """Work on a question whose answer everybody is told, who asked as well: their frame was answered long ago."""
+    with answering(""):
+        question()
 
 
 def _work() -> None:
