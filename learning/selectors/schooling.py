@@ -45,7 +45,7 @@ BURST_S = 3.0
 SMALL_S = 3.0
 """So much more they may use for what takes next to nothing: a page opens though another one uses all that it gets."""
 AT_MOST_S = 0.25
-"""More than that none of it takes, but what compiles a kernel, or a game's tables, for all who come after."""
+"""More than that no request takes, but what compiles a kernel, or a game's tables, for all who come after."""
 PLACES = 3
 """Of those who are inside, so many may be from one address."""
 ADDRESSES = 5_000
@@ -87,7 +87,7 @@ class Desk:
             with self._lock:
                 self._inside[who] -= 1
                 self._inside += Counter()  # who is not inside has no entry
-        self._count(who, used)
+        self._count(who, min(AT_MOST_S, used))
         return result
 
     @contextmanager
