@@ -36,9 +36,9 @@ from tests.factories import NC, api_with, machine, person, play_out, room, user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 
-NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 987654321
-VALUES_SLUG, VALUES_PK = "qxzsecret-values", 987654322
-SECRETS = ("qxzsecret", "98765432")
+NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 918273645  # no digits of a simple fraction
+VALUES_SLUG, VALUES_PK = "qxzsecret-values", 918273646
+SECRETS = ("qxzsecret", "91827364")
 """In small letters: what begins each name and slug, and each id."""
 MISSING = 987650000
 """An id that no machine has."""
@@ -147,6 +147,8 @@ TABLE: dict[str, list[Ask]] = {
     "experiments/runs/<int:run_id>/result.csv": [Ask("/experiments/runs/1/result.csv")],
     # The API
     "^api/health/?$": [Ask("/api/health")],
+    "^api/health/live/?$": [Ask("/api/health/live")],
+    "^api/health/ready/?$": [Ask("/api/health/ready")],
     "^api/schema/?$": [Ask("/api/schema")],
     "^api/docs/?$": [Ask("/api/docs")],
     "^api/games/?$": [Ask("/api/games")],

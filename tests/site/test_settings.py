@@ -95,6 +95,8 @@ def test_urls_decide_where_data_lives_and_only_web_processes_pool() -> None:
     database = setting("DATABASES", **given)["DATABASES"]["default"]  # type: ignore[index]
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 6543, "beads")
     options = {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
+    vanished = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
+    options |= {**vanished, "connect_timeout": 5}
     assert database["OPTIONS"] == options
     pooled = setting("DATABASES", **given, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
     pool = pooled["OPTIONS"].pop("pool")

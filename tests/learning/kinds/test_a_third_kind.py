@@ -347,7 +347,9 @@ class TestShown:
         assert f'<a href="/admin/learning/value/?machine={learner.pk}">values</a>' in page
         values = client.get(f"/admin/learning/value/?machine={learner.pk}")
         assert values.status_code == 200
-        assert f"Toy ({learner.pk})" in values.content.decode()
+        found = values.content.decode()
+        assert f'name="machine" value="{learner.pk}"' in found
+        assert f"/admin/learning/value/{learner.values.order_by('key')[0].pk}/" in found
         changed = learner.values.filter(changes__isnull=False)[0]
         for kind, pk in (
             ("value", changed.pk),
