@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -197,9 +196,10 @@ class BoxAdmin(ReadOnly, WithRowFilter, Large):
         machine = None if asked is None else Machine.objects.filter(pk=asked).first()
         return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
 
-    def get_ordering(self, request: HttpRequest) -> Sequence[str]:
+    def get_ordering(self, request: HttpRequest) -> tuple[Any, ...]:
         """Of one machine in the order of play, since what it shares has no number of its own; else the newest first."""
-        return ("ply", "position") if request.GET.get(MachineFilter.parameter_name) else super().get_ordering(request)
+        of_one = request.GET.get(MachineFilter.parameter_name)
+        return ("ply", "position") if of_one else tuple(super().get_ordering(request))
 
     @admin.display(description="position", ordering="position")
     def board(self, box: AnyBox) -> str:

@@ -39,7 +39,8 @@ from prometheus_client import Counter, Gauge, Histogram
 kept, now, took = Counter("kept", "-"), Gauge("now", "-", multiprocess_mode="livesum"), Histogram("took", "-")
 forked = os.fork()
 kept.inc(3), now.set(5), took.observe(0.2)
-print(os.getpid(), flush=True)
+# One write: two processes share the pipe, and what "print" writes in pieces is mixed.
+os.write(1, b"%d\\n" % os.getpid())
 sys.stdin.read()
 """
 
