@@ -13,6 +13,7 @@ import pytest
 import yaml
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
 from django.db import connection
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
@@ -197,7 +198,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    @sync_to_async
+    @database_sync_to_async
     def prepared() -> None:
         training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
         services.room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0)
