@@ -25,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare archiving alerts bench sbom lint format types lock lock-tools vendor browser test-browser
+.PHONY: help run test check bare archiving alerts hosts bench sbom lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,17 @@ alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site 
 	else \
 		echo "The alert rules were not tried: there is no Prometheus. On Debian, apt install prometheus."; test -z "$$CI"; \
 	fi
+
+hosts: $(DEV) $(SERVERS) ## docker-compose.yml on several machines, from Debian's packages: used, and broken (as root; minutes)
+	@missing=; has() { command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
+	has caddy caddy; has redis-server redis-server; has dnsmasq dnsmasq-base; has ip iproute2; \
+	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing for the hosts:$$missing"; \
+		{ apt-get update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install --yes \
+			--no-install-recommends $$missing; } >/dev/null || true; \
+	fi
+	@$(BIN)/python -m tests.hosts $(HOSTS)
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench

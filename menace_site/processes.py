@@ -35,12 +35,14 @@ def spawn(
     *,
     death_signal: signal.Signals = signal.SIGKILL,
     env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
     output: IO[bytes] | None = None,
     keep_open: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start a child that gets ``death_signal`` when this thread dies. Call it from the main thread.
 
     Args:
+        cwd: where it works; ours when None.
         output: where standard output and error go; ours when None.
         keep_open: file descriptors the child inherits, such as a lock that must live as long as it.
     """
@@ -55,6 +57,7 @@ def spawn(
     return subprocess.Popen(
         command,
         env=env,
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,

@@ -16,6 +16,7 @@ import json
 import random
 import re
 import resource
+import ssl
 import struct
 import sys
 import time
@@ -26,7 +27,6 @@ from dataclasses import dataclass
 from typing import Any
 
 N_OPENERS = 8
-ORIGIN = "Origin: http://localhost\r\n"
 AGAIN_S = 1.0
 """How long somebody waits who is refused without being told for how long, or whose socket broke."""
 DRAIN_S = 60.0
@@ -46,6 +46,12 @@ class Case:
     seconds: float
     """How long is measured, after everybody has begun."""
     host: str = "127.0.0.1"
+    site: str = "localhost"
+    """The name that the host is asked by."""
+    authority: str = ""
+    """Whose word for that name is taken: the file with its certificate. Without one nothing is encrypted."""
+    silent_s: float = 0.0
+    """A socket that leaves a move unanswered for so long is given up and opened again; 0: never."""
     as_program: bool = False
     """With the token of their seat, which costs no session to be read for each move; else as guests in a browser."""
     resign: bool = False
@@ -53,6 +59,19 @@ class Case:
     watched: int = 0
     """The machine whose page is open."""
     n_watchers: int = 0
+
+    @property
+    def origin(self) -> str:
+        """What a page of the site says of where it is from, as a header."""
+        return f"Origin: {'https' if self.authority else 'http'}://{self.site}\r\n"
+
+    @property
+    def connection(self) -> dict[str, Any]:
+        """How to connect."""
+        where: dict[str, Any] = {"host": self.host, "port": self.port}
+        if self.authority:
+            where |= {"ssl": ssl.create_default_context(cafile=self.authority), "server_hostname": self.site}
+        return where
 
 
 class Socket(asyncio.Protocol):
@@ -67,7 +86,8 @@ class Socket(asyncio.Protocol):
         self.is_open = False
         self.inflate = zlib.decompressobj(-15)
         transport.write(
-            f"GET {self.url} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{self.headers}"
+            f"GET {self.url} HTTP/1.1\r\nHost: {self.crowd.case.site}\r\n"
+            f"Upgrade: websocket\r\nConnection: Upgrade\r\n{self.headers}"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
             "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n".encode()
         )
@@ -134,7 +154,7 @@ class Watcher(Socket):
     """Somebody with a machine's page open: when frames came."""
 
     def __init__(self, crowd: Crowd) -> None:
-        super().__init__(crowd, f"/api/machines/{crowd.case.watched}/ws", ORIGIN)
+        super().__init__(crowd, f"/api/machines/{crowd.case.watched}/ws", crowd.case.origin)
         self.came: list[float] = []
         self.n_bytes = 0
 
@@ -154,7 +174,7 @@ class Player(Socket):
         if crowd.case.as_program:
             super().__init__(crowd, f"/api/rooms/{code}/ws?seat_token={token}", "")
         else:
-            super().__init__(crowd, f"/api/rooms/{code}/ws", f"{ORIGIN}Cookie: sessionid={session}\r\n")
+            super().__init__(crowd, f"/api/rooms/{code}/ws", f"{crowd.case.origin}Cookie: sessionid={session}\r\n")
         self.code = code
         self.role = crowd.case.body.get("side", "X")
         self.matches: dict[int, list[str]] = {}
@@ -237,6 +257,8 @@ class Player(Socket):
         the state tells, or has told already.
         """
         self.crowd.errors[data["code"]] += 1
+        if self.retry is not None:
+            self.retry.cancel()
         if self.asked is not None and data["code"] in {"busy", "unavailable", "too_many_frames"}:
             self.crowd.refused_ms.append(1000 * (time.perf_counter() - self.tried_at))
             self.n_twice += data["code"] == "unavailable"
@@ -291,6 +313,8 @@ class Player(Socket):
         self.tried_at = time.perf_counter()
         if self.asked is not None and self.is_open:
             self.say(*self.asked)
+            if self.crowd.case.silent_s:
+                self.retry = self.crowd.loop.call_later(self.crowd.case.silent_s, self.transport.abort)
 
     def refused(self, head: str) -> None:
         self.crowd.errors[f"socket: {head.splitlines()[0]}"] += 1
@@ -361,7 +385,7 @@ class Crowd:
 
     async def _connect(self, socket: Socket) -> None:
         try:
-            await self.loop.create_connection(lambda: socket, self.case.host, self.case.port)
+            await self.loop.create_connection(lambda: socket, **self.case.connection)
         except OSError as error:
             self.errors[f"no connection: {type(error).__name__}"] += 1
             if isinstance(socket, Player) and not self.is_closing:
@@ -421,8 +445,8 @@ class Crowd:
     async def _open_rooms(self, todo: list[int]) -> None:
         """Open rooms one after the other over one connection, until there are enough."""
         case, body = self.case, json.dumps(self.case.body).encode()
-        head = "POST /api/rooms HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
-        reader, writer = await asyncio.open_connection(case.host, case.port)
+        head = f"POST /api/rooms HTTP/1.1\r\nHost: {case.site}\r\nContent-Type: application/json\r\nContent-Length: "
+        reader, writer = await asyncio.open_connection(**case.connection)
         while todo:
             todo.pop()
             writer.write(f"{head}{len(body)}\r\n\r\n".encode() + body)

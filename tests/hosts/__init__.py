@@ -1,1 +1,1 @@
-"""What docker-compose.yml says, and hosts that are network namespaces on one machine."""
+"""The site on several machines: ``python -m tests.hosts`` builds what docker-compose.yml describes, and tries it."""

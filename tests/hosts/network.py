@@ -48,11 +48,13 @@ class Host:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # By itself it goes when the last that has run here has ended, which may be after the next begins.
-        _ip("link", "del", f"bbo{self.number}")
         _ip("netns", "del", self.name)
         if self.share:
             self.group.rmdir()
+
+    def link(self, state: str) -> None:
+        """Its cable, seen from the other end: ``down`` and nobody hears of it, ``up`` again."""
+        _ip("link", "set", f"bbo{self.number}", state)
 
     def bound(self) -> None:
         """From now on it has its share, and no more; it began with all that there was."""
@@ -60,12 +62,14 @@ class Host:
             (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
             (self.group / "cpu.cfs_quota_us").write_text(str(int(PERIOD_US * self.share)))
 
-    def start(self, command: Sequence[str | Path], log: Path, **env: str) -> subprocess.Popen[bytes]:
+    def start(
+        self, command: Sequence[str | Path], log: Path, cwd: Path | None = None, **env: str
+    ) -> subprocess.Popen[bytes]:
         """Start a program here, which is stopped with us."""
         joined = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs && exec "$@"', "sh"] if self.share else []
         words = [*joined, "ip", "netns", "exec", self.name, *command]
         with log.open("ab") as output:
-            return processes.spawn(words, env={**os.environ, **env}, output=output, death_signal=signal.SIGINT)
+            return processes.spawn(words, env={**os.environ, **env}, output=output, cwd=cwd, death_signal=signal.SIGINT)
 
 
 @contextlib.contextmanager

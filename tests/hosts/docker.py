@@ -1,0 +1,89 @@
+"""The same by Docker itself: ``docker compose`` with the file as it is, in a project of its own that is deleted again.
+
+Not tried where this was written, since there is no Docker there.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from menace_site.servers import BASE_DIR
+
+PROJECT = "beadbox-hosts"
+
+
+class Docker:
+    """The containers, named as those of :class:`tests.hosts.machines.Machines` are: ``worker-2``."""
+
+    site = "beadbox.local"
+    endpoint = ("127.0.0.1", 443)
+
+    def __init__(self, n_webs: int, n_workers: int) -> None:
+        self.scale = ("--scale", f"web={n_webs}", "--scale", f"worker={n_workers}")
+        self.env = {**os.environ, "SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"}
+        self.authority = Path(tempfile.mkdtemp()) / "root.crt"
+
+    def __enter__(self) -> Docker:
+        self._compose("up", "--build", "--detach", "--wait", *self.scale)
+        self._compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", str(self.authority))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._compose("down", "--volumes", "--timeout", "10")
+
+    def start(self, name: str) -> None:
+        """Start a container that was stopped; one that there is not yet is made."""
+        service, _, number = name.rpartition("-")
+        if self._container(name) in self._docker("ps", "--all", "--format", "{{.Names}}").split():
+            self._docker("start", self._container(name))
+        else:
+            self._compose("up", "--detach", "--no-deps", "--no-recreate", "--scale", f"{service}={number}", service)
+
+    def kill(self, name: str) -> None:
+        """End what runs in a container, and let it say nothing."""
+        self._docker("kill", self._container(name))
+
+    def stop(self, name: str) -> None:
+        """Ask a container to end."""
+        self._docker("stop", self._container(name))
+
+    def cut(self, name: str) -> None:
+        """Take a container from its network: it runs on, and nobody hears of it."""
+        self._docker("network", "disconnect", f"{PROJECT}_default", self._container(name))
+
+    def join(self, name: str) -> None:
+        """And bring it back, by the name of its service."""
+        alias = ("--alias", name.rpartition("-")[0])
+        self._docker("network", "connect", *alias, f"{PROJECT}_default", self._container(name))
+
+    def manage(self, *words: str) -> str:
+        """What a command of ``manage.py`` says."""
+        return self._compose("exec", "-T", "clerk", "python", "manage.py", *words)
+
+    def log(self, name: str) -> str:
+        """What a container has written so far."""
+        return self._docker("logs", self._container(name))
+
+    def is_well(self, name: str) -> bool:
+        """What the service's own health check said last."""
+        return (
+            self._docker("inspect", "--format", "{{.State.Health.Status}}", self._container(name)).strip() == "healthy"
+        )
+
+    def _container(self, name: str) -> str:
+        return f"{PROJECT}-{name}"
+
+    def _compose(self, *words: str) -> str:
+        return self._docker("compose", "--project-name", PROJECT, *words)
+
+    def _docker(self, *words: str) -> str:
+        command = ["docker", *words]
+        both = subprocess.STDOUT  # a log comes by either
+        done = subprocess.run(
+            command, check=False, cwd=BASE_DIR, env=self.env, stdout=subprocess.PIPE, stderr=both, text=True
+        )
+        assert not done.returncode, done.stdout
+        return done.stdout
