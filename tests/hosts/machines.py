@@ -109,7 +109,19 @@ class Machines:
         command, user, folders, environment = own(service)
         # A core each: `nproc` says one.
         core = ["taskset", "--cpu-list", str(self.hosts[name].number % (os.cpu_count() or 1))]
-        words = [*core, "unshare", "--uts", "sh", "-c", CONFINED, "sh", name, str(user), " ".join(map(str, folders)), *map(str, command)]
+        words = [
+            *core,
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            CONFINED,
+            "sh",
+            name,
+            str(user),
+            " ".join(map(str, folders)),
+            *map(str, command),
+        ]
         self.running[name] = self.hosts[name].start(words, self._log(name), cwd=self.code, **environment)
 
     def kill(self, name: str) -> None:

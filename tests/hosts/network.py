@@ -48,6 +48,8 @@ class Host:
         return self
 
     def __exit__(self, *error: object) -> None:
+        # By itself it goes when the last that has run here has ended, which may be after the next begins.
+        _ip("link", "del", f"bbo{self.number}")
         _ip("netns", "del", self.name)
         if self.share:
             self.group.rmdir()
