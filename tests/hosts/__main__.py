@@ -38,6 +38,8 @@ WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
 N_GAMES = 60_000
 """Of each run: some turns of every worker."""
+MIXED_S = 10
+"""How long yesterday's program is on today's tables before its processes are renewed."""
 AWAY_S = 25
 """How long a host is away: longer than a lease."""
 
@@ -152,7 +154,7 @@ class Play:
         """As the runbook says: the database first, then each process when the one before it is well."""
         self.cluster.release(BASE_DIR)
         say("            the tables are today's")
-        time.sleep(10)
+        time.sleep(MIXED_S)
         for name in ("web-1", "web-2", *WORKERS, "clerk-1", "beat-1"):
             self.cluster.stop(name)
             self.cluster.start(name)

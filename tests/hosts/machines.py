@@ -152,6 +152,7 @@ class Machines:
         """What a command of ``manage.py`` says, run by the clerk's host; its fault is ours."""
         _, _, _, environment = self._of_site("clerk")
         command = ["ip", "netns", "exec", self.hosts["clerk-1"].name, sys.executable, "manage.py", *words]
+        environment["METRICS_DIR"] = str(self.var / "metrics")  # outside there is no /tmp of its own
         done = subprocess.run(
             command, env={**os.environ, **environment}, check=False, capture_output=True, text=True, cwd=self.code
         )
