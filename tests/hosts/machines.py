@@ -224,7 +224,7 @@ class Machines:
         name = f"{service}-{number}"
         with Host(FIRST_NUMBERS[service] + number - 1) as host:
             names = Path("/etc/netns") / host.name
-            names.mkdir(parents=True)
+            names.mkdir(parents=True, exist_ok=True)
             try:
                 (names / "resolv.conf").write_text(f"nameserver {address(OUTSIDE)}\noptions timeout:1 attempts:3\n")
                 self.hosts[name] = host

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +17,7 @@ NETWORK = "10.77.0"
 BRIDGE = "beadbox-b0"
 OUTSIDE = 1
 """The last number of our own address."""
+LOCK = Path("/run/lock/beadbox-hosts")
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 PERIOD_US = 50_000
 
@@ -76,11 +79,22 @@ class Host:
 
 @contextlib.contextmanager
 def bridge() -> Iterator[None]:
-    """What joins the hosts, and us."""
-    _ip("link", "add", BRIDGE, "type", "bridge")
-    try:
-        _ip("addr", "add", f"{address(OUTSIDE)}/24", "dev", BRIDGE)
-        _ip("link", "set", BRIDGE, "up")
-        yield
-    finally:
-        _ip("link", "del", BRIDGE)
+    """What joins the hosts, and us. What a run that was killed has left is cleared first; two at once there are not."""
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _clear()
+        _ip("link", "add", BRIDGE, "type", "bridge")
+        try:
+            _ip("addr", "add", f"{address(OUTSIDE)}/24", "dev", BRIDGE)
+            _ip("link", "set", BRIDGE, "up")
+            yield
+        finally:
+            _ip("link", "del", BRIDGE)
+
+
+def _clear() -> None:
+    for link in json.loads(subprocess.check_output(["ip", "-json", "link"])):
+        if link["ifname"] == BRIDGE or link["ifname"].startswith("bbo"):
+            _ip("link", "del", link["ifname"])
+    for name in Path("/run/netns").glob("beadbox-*"):
+        _ip("netns", "del", name.name)
