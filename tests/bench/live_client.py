@@ -452,13 +452,14 @@ class Crowd:
             writer.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
             answer = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
-            room = json.loads(await reader.readexactly(length))
-            if answer.startswith("HTTP/1.1 503"):
-                self.errors[f"no room: {room['code']}"] += 1
+            told = await reader.readexactly(length)
+            if re.match(r"HTTP/1.1 50[234]", answer):  # of the site, or of a proxy that finds none
+                self.errors[f"no room: {answer.splitlines()[0]} {told.decode()}"] += 1
                 todo.append(0)
                 await asyncio.sleep(AGAIN_S)
                 continue
-            assert answer.startswith("HTTP/1.1 201"), room
+            assert answer.startswith("HTTP/1.1 201"), (answer, told)
+            room = json.loads(told)
             session = re.findall(r"sessionid=(\w+)", answer)[0]
             self.players.append(Player(self, room["code"], room["seat_token"], session))
         writer.close()
