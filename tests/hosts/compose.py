@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from menace_site.servers import BASE_DIR
 
-FILE = BASE_DIR / "docker-compose.yml"
+FILE = "docker-compose.yml"
 VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?P<how>:\?|:-)?(?P<else>[^{}]*(?:\$\{\w+\}[^{}]*)?)\})")
 
 
 class Compose:
     """The services, with the variables that its head asks for put in as Compose puts them in."""
 
-    def __init__(self, variables: dict[str, str]) -> None:
+    def __init__(self, variables: dict[str, str], folder: Path = BASE_DIR) -> None:
         self.variables = variables
-        self.read: dict[str, Any] = yaml.safe_load(FILE.read_text())
+        self.read: dict[str, Any] = yaml.safe_load((folder / FILE).read_text())
         self.services: dict[str, dict[str, Any]] = self.read["services"]
 
     def filled(self, text: str) -> str:

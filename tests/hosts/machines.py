@@ -59,7 +59,8 @@ class Machines:
 
     def __init__(self, n_webs: int, n_workers: int, code: Path = BASE_DIR) -> None:
         self.code = code
-        self.compose = Compose({"SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"})
+        self.secrets = {"SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"}
+        self.compose = Compose(self.secrets, code)
         self.wanted = {"postgres": 1, "redis": 1, "web": n_webs, "worker": n_workers, "clerk": 1, "beat": 1, "proxy": 1}
         self.stack = contextlib.ExitStack()
         self.hosts: dict[str, Host] = {}
@@ -133,6 +134,7 @@ class Machines:
     def release(self, code: Path) -> None:
         """What starts from now on is the program of another folder; the database is brought up to it."""
         self.code = code
+        self.compose = Compose(self.secrets, code)
         self._finished("migrate-1")
 
     def stop(self, name: str) -> None:
@@ -180,6 +182,7 @@ class Machines:
         if service == "proxy":
             return self._proxy(service)
         settings = {
+            "METRICS_DIR": "/tmp/metrics",  # of which the files of some releases said nothing
             **self.compose.environment(service),
             "BEADBOX_VAR": str(self.var / "site"),
             "NUMBA_CACHE_DIR": str(KERNELS),

@@ -10,7 +10,7 @@ from learning.workers.runs import LEASE_S
 from menace_site.servers import BASE_DIR
 from tests.hosts.compose import FILE, Compose
 
-TEXT = FILE.read_text()
+TEXT = (BASE_DIR / FILE).read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 ENDING = {"migrate", "proxy-owner"}
