@@ -500,10 +500,13 @@ def _is_overdue(match: Match) -> bool:
     return match.answer_by is not None and match.answer_by < timezone.now()
 
 
-def _think_later(match: Match, most: int | None) -> None:
-    """Let a thread think about the move that is due."""
+def _think_later(match: Match, seats: Sequence[Seat], most: int | None) -> None:
+    """Let a thread think about the move that is due, when it is the turn of who plays here, or of who looks on."""
     assert match.answer_by is not None
-    thinking.think(partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most))
+    room = match.room
+    player = next((seat.user_id or seat.guest for seat in seats if seat.is_human), room.host_id or room.host_guest)
+    question = partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most)
+    thinking.think(question, (room.opened_from, player))
 
 
 def room_look(*, code: str, person: Person | None = None) -> RoomState:
@@ -530,7 +533,7 @@ def room_watch(*, code: str) -> State:
 
 def _remind(match: Match) -> None:
     if _is_overdue(match):
-        _think_later(match, 1 if match.room.is_exhibition else None)
+        _think_later(match, seats_read(match), 1 if match.room.is_exhibition else None)
 
 
 @_again
@@ -729,7 +732,7 @@ def _go_on(
         player = PLAYERS[seat.player]
         if answer is None and player.is_slow(seat):
             match.answer_by = timezone.now() + ANSWER_WITHIN
-            match.after = partial(_think_later, match, None if most is None else most - n_answers)
+            match.after = partial(_think_later, match, seats, None if most is None else most - n_answers)
             break
         choice, answer = answer or player.choose(seat, position), None
         _remember(seat, choice.memo)

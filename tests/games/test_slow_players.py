@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -117,7 +118,7 @@ def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponder
 
 def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(thinking, "think", asked.append)
+    monkeypatch.setattr(thinking, "think", lambda question, _: asked.append(question))
     seated = slow()
     services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     overdue(seated)
@@ -191,3 +192,52 @@ def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog
     Match.objects.filter(n_plies=1).update(answer_by=timezone.now() - timedelta(seconds=1))
     services.room_look(code=last.code)
     until(lambda: services.room_look(code=last.code)["ply"] == 2)
+
+
+def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(ponderer: Ponderer) -> None:
+    assert settings.THINKERS == 1
+    people = [replace(guest(), address="a")] * 12 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
+    rooms = [slow(who=one) for one in people]
+    for seated, one in zip(rooms, people, strict=True):
+        services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
+    ponderer.may_move.set()
+    until(thinking.is_idle)
+    answered = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)
+    first, *others, neighbour, elsewhere = (seated.room.pk for seated in rooms)
+    assert list(answered) == [first, elsewhere, neighbour, *others]
+
+
+def turns_of(questions: thinking.Questions, count: int) -> list[str]:
+    """Whose the next questions were, in a word that each of them says."""
+    said: list[str] = []
+    for _ in range(count):
+        questions.get()(said)  # type: ignore[call-arg]
+        questions.done()
+    return said
+
+
+def test_addresses_take_turns_and_so_do_the_players_of_one() -> None:
+    def ask(who: str) -> bool:
+        return questions.put((who[0], who), lambda said: said.append(who))  # type: ignore[misc,arg-type]
+
+    questions = thinking.Questions(10)
+    assert all(ask(who) for who in ("a1", "a1", "a1", "a2", "b1", "b1"))
+    assert turns_of(questions, 2) == ["a1", "b1"]
+    assert all([ask("c1"), ask("c1"), ask("a3"), ask("b2")])
+    assert turns_of(questions, 8) == ["a2", "c1", "b2", "a1", "c1", "b1", "a3", "a1"]
+    assert questions.n_open == 0
+    # Who had the latest turn waits for who comes back after a while, and is forgotten in the end.
+    assert all(ask(who) for who in ("a1", "a1", "b1"))
+    assert turns_of(questions, 3) == ["b1", "a1", "a1"]
+
+
+def test_where_there_is_no_place_the_newest_goes_of_whoever_has_most() -> None:
+    def ask(who: str, word: str) -> bool:
+        return questions.put((who[0], who), lambda said: said.append(word))  # type: ignore[misc,arg-type]
+
+    questions = thinking.Questions(4)
+    assert all([ask("a1", "a1 first"), ask("b1", "b1"), ask("a1", "a1 second"), ask("a2", "a2")])
+    assert not ask("c1", "c1")
+    assert not ask("a1", "a1 third")
+    assert questions.n_open == 4
+    assert sorted(turns_of(questions, 4)) == ["a1 first", "a2", "b1", "c1"]
