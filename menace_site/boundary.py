@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -81,6 +82,7 @@ async def answer(
     await send({"type": f"{kind}.response.body", "body": body})
 
 
+TOO_MANY_RETRY_S = 10
 CLOSE_BLOCKED = 4403
 BLOCKED = "Nothing is answered to your address for now. Whoever runs this site has blocked it."
 
@@ -161,19 +163,36 @@ def is_program(scope: Scope) -> bool:
 
 
 class SocketLimit:
-    """Refuses the handshake of an address that opens too many sockets: with 429 where the server can, else closed."""
+    """Refuses the handshake of an address that opens too many sockets or has too many: with 429 if it can, else closed.
+
+    What is open is counted in this process, so that what a process that died had open counts no more.
+    """
 
     def __init__(self, application: Application) -> None:
         self.application = application
+        self.n_open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = request_of_scope(scope)
         throttle = AddressThrottle("socket")
-        if await sync_to_async(throttle.allow_request, thread_sensitive=False)(request_of_scope(scope)):
-            await self.application(scope, receive, send)
+        if not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
+            await receive()
+            says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
+            await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
             return
-        await receive()
-        says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
-        await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
+        address = address_of(request)
+        if self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
+            await receive()
+            says = {"detail": "Too many pages are open from here. Close some that are not used.", "code": "throttled"}
+            await refuse(scope, send, 429, says, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
+            return
+        self.n_open[address] += 1
+        try:
+            await self.application(scope, receive, send)
+        finally:
+            self.n_open[address] -= 1
+            if not self.n_open[address]:
+                del self.n_open[address]
 
 
 async def refuse(

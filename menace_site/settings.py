@@ -372,6 +372,8 @@ DATABASE_BYTES_MOST = env.int("DATABASE_BYTES_MOST", default=40_000_000_000)
 OPEN_ROOMS_PER_GUEST = env.int("OPEN_ROOMS_PER_GUEST", default=20)
 OPEN_ROOMS_PER_ACCOUNT = env.int("OPEN_ROOMS_PER_ACCOUNT", default=100)
 OPEN_ROOMS_PER_ADDRESS = env.int("OPEN_ROOMS_PER_ADDRESS", default=800)
+# How many sockets an address may have open in each web process, and how many other connections.
+SOCKETS_PER_ADDRESS = env.int("SOCKETS_PER_ADDRESS", default=500)
 # How many machines copied for a room are kept: of those that nobody plays or trains the longest unplayed goes first.
 COPIES_PER_GUEST = env.int("COPIES_PER_GUEST", default=5)
 COPIES_PER_ACCOUNT = env.int("COPIES_PER_ACCOUNT", default=20)

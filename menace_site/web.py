@@ -18,6 +18,8 @@ from http import HTTPStatus
 
 from uvicorn.supervisors import Multiprocess
 
+OPTIONS = ("--http=menace_site.connections:Connection", "--ws-ping-interval=5", "--ws-ping-timeout=5")
+"""Whoever has gone without a word is noticed within ten seconds."""
 RETRY_AFTER_S = 2
 READ_WITHIN_S = 1.0
 """Who has not said what they want by then is answered all the same."""
@@ -105,4 +107,4 @@ class Attended(Multiprocess):
 if __name__ == "__main__":
     command = importlib.import_module("uvicorn.main")  # the module; uvicorn.main is the function
     command.Multiprocess = Attended  # type: ignore[attr-defined]
-    sys.exit(command.main())
+    sys.exit(command.main([*OPTIONS, *sys.argv[1:]]))

@@ -30,7 +30,8 @@ from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, kill_in_
 MANY = "100000000"
 UNBOUNDED = {
     **dict.fromkeys(("THROTTLE_ANON", "THROTTLE_PAGE", "THROTTLE_SOCKET", "THROTTLE_TRAINING"), f"{MANY}/min"),
-    **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), MANY),
+    **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "SOCKETS_PER_ADDRESS"), MANY),
+    **dict.fromkeys(("COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), MANY),
 }
 """A thousand people behind one address is what no site allows."""
 OPPONENTS: dict[str, dict[str, Any]] = {

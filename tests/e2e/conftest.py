@@ -59,6 +59,7 @@ class LiveSite:
         self.port = self.socket.getsockname()[1]
         config = uvicorn.Config(
             application,
+            http="menace_site.connections:Connection",
             lifespan="off",
             log_level="warning",
             timeout_graceful_shutdown=1,

@@ -103,6 +103,35 @@ async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.Mon
     assert (await handshake("1.1.1.1", forwarded="9.9.9.9, 3.3.3.3"))["type"] == "websocket.accept"
 
 
+async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) -> None:
+    settings.SOCKETS_PER_ADDRESS = 2
+
+    async def stays(scope: Any, receive: Any, send: Any) -> None:
+        await accept(scope, receive, send)
+        await receive()
+
+    limit = SocketLimit(stays)
+
+    async def opened(address: str) -> tuple[ApplicationCommunicator, str]:
+        scope = {"type": "websocket", "path": "/", "headers": [], "client": [address, 5000]}
+        socket = ApplicationCommunicator(limit, scope | {"extensions": {"websocket.http.response": {}}})
+        await socket.send_input({"type": "websocket.connect"})
+        return socket, (await socket.receive_output())["type"]
+
+    sockets = [await opened(address) for address in ("2001:db8::1", "2001:db8::2", "2001:db8::3", "1.1.1.1")]
+    assert [told for _, told in sockets] == [
+        *["websocket.accept"] * 2, "websocket.http.response.start", "websocket.accept"
+    ]  # fmt: skip
+    await sockets[0][0].send_input({"type": "websocket.disconnect"})
+    await sockets[0][0].wait()
+    last, told = await opened("2001:db8::4")
+    assert told == "websocket.accept"
+    for socket in (sockets[1][0], sockets[3][0], last):
+        await socket.send_input({"type": "websocket.disconnect"})
+        await socket.wait()
+    assert not limit.n_open, "who has gone is forgotten"
+
+
 async def read_all(scope: Any, receive: Any, send: Any) -> None:
     while (await receive()).get("more_body"):
         pass

@@ -1,0 +1,92 @@
+"""uvicorn's protocol for connections, but for clients that begin and never end: each costs a file of the process.
+
+A proxy in front does the same for the clients that it has; here its own connections pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from django.conf import settings
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+SILENT_S = 10.0
+"""For so long a request may be silent before it is there whole, and its head take in all."""
+
+_open: Counter[str] = Counter()
+"""The connections of this process that are no WebSockets, by where they come from."""
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that is closed where its request does not come, and at once where its address has too many."""
+
+    peer = ""
+    due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody has come: they have to say what they want."""
+        super().connection_made(transport)
+        self.peer = "" if settings.NUM_PROXIES or self.client is None else self.client[0]
+        _open[self.peer] += 1
+        if self.peer and _open[self.peer] > settings.SOCKETS_PER_ADDRESS:
+            self._end("429 Too Many Requests")
+        else:
+            self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They have gone."""
+        self._gone()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        """From now on it is a WebSocket, which is counted elsewhere and asked every few seconds whether it lives."""
+        self._gone()
+        super().handle_websocket_upgrade()
+
+    def on_message_begin(self) -> None:
+        """The first bytes of a request."""
+        super().on_message_begin()
+        if self.due is None:
+            self._expect()
+
+    def on_headers_complete(self) -> None:
+        """The head is there; now its body is expected."""
+        super().on_headers_complete()
+        self._expect()
+
+    def on_body(self, body: bytes) -> None:
+        """Some of the body is there; more is expected."""
+        super().on_body(body)
+        self._expect()
+
+    def on_message_complete(self) -> None:
+        """All of it is there."""
+        self._expect_nothing()
+        super().on_message_complete()
+
+    def _expect(self) -> None:
+        self._expect_nothing()
+        self.due = self.loop.call_later(SILENT_S, self._give_up)
+
+    def _expect_nothing(self) -> None:
+        if self.due is not None:
+            self.due.cancel()
+            self.due = None
+
+    def _give_up(self) -> None:
+        is_answering = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        if is_answering or self.flow.read_paused:  # it is we who are slow
+            self._expect()
+        else:
+            self._end("408 Request Timeout")
+
+    def _end(self, status: str) -> None:
+        self.transport.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        self.transport.close()
+
+    def _gone(self) -> None:
+        self._expect_nothing()
+        _open[self.peer] -= 1
+        if not _open[self.peer]:
+            del _open[self.peer]

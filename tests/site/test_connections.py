@@ -1,0 +1,155 @@
+"""Connections to the web server itself: those that never say what they want, and those that are too many."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.main import main
+
+from menace_site import connections
+from menace_site.web import OPTIONS
+from tests.waiting import HANG_S
+
+SILENT_S = 0.3
+WHOLE = b"POST / HTTP/1.1\r\nHost: site\r\nContent-Length: 4\r\n\r\nbead"
+LAST = WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+SOCKET = (
+    b"GET / HTTP/1.1\r\nHost: site\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+async def site(scope: Any, receive: Any, send: Any) -> None:
+    """Takes a request in whole and answers late; lets every socket in and waits for it to go."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+        return
+    body = b""
+    more = True
+    while more:
+        event = await receive()
+        body += event.get("body", b"")
+        more = event.get("more_body", False)
+    await asyncio.sleep(SILENT_S * 2)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
+    """It serves, with the options of our web processes."""
+    monkeypatch.setattr(connections, "SILENT_S", SILENT_S)
+    words: Any = main.make_context("uvicorn", [*OPTIONS, "tests:none"]).params
+    options = {name: words[name] for name in ("http", "ws_ping_interval", "ws_ping_timeout")}
+    server = uvicorn.Server(uvicorn.Config(site, port=0, lifespan="off", log_level="error", **options))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0)
+    yield server
+    server.should_exit = True
+    await serving
+
+
+@pytest.fixture
+def port(server: uvicorn.Server) -> int:
+    number: int = server.servers[0].sockets[0].getsockname()[1]
+    return number
+
+
+@contextlib.asynccontextmanager
+async def connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(writer.close)
+        stack.enter_context(contextlib.suppress(ConnectionError))
+        yield reader, writer
+
+
+async def told(port: int, *pieces: bytes, each_s: float = 0.0) -> bytes:
+    """All that is said to who sends these pieces and then waits, until the connection is closed."""
+    async with connection(port) as (reader, writer):
+        answer = asyncio.create_task(until_closed(reader))
+        for piece in pieces:
+            if not answer.done():
+                writer.write(piece)
+                await asyncio.sleep(each_s)
+        return await answer
+
+
+async def until_closed(reader: asyncio.StreamReader) -> bytes:
+    async with asyncio.timeout(HANG_S):
+        return await reader.read()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET", WHOLE[:30], WHOLE[:-6], WHOLE[:-1], SOCKET[:-4]],
+    ids=["nothing", "a word", "half a head", "no end of the head", "half a body", "half a handshake"],
+)
+async def test_a_request_that_never_comes_is_given_up(port: int, sent: bytes) -> None:
+    begin = time.monotonic()
+    assert (await told(port, sent)).startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - begin >= SILENT_S * 0.9
+    assert not connections._open
+
+
+async def test_a_head_that_drips_gets_no_more_time_and_a_body_that_flows_does(
+    server: uvicorn.Server, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SILENT_S", HANG_S)
+    async with connection(port) as (reader, writer):
+
+        async def due_after(piece: bytes) -> float:
+            """When the server gives up, once it has read a piece."""
+            writer.write(piece)
+            await writer.drain()
+            for _ in range(20):  # client and server share a loop: these are turns of it, and no time
+                await asyncio.sleep(0)
+            (served,) = server.server_state.connections
+            assert isinstance(served, connections.Connection)
+            assert served.due is not None
+            return served.due.when()
+
+        head, _, body = LAST.partition(b"\r\n\r\n")
+        assert await due_after(b"P") == await due_after(head[1:20]) == await due_after(head[20:])
+        begun = await due_after(b"\r\n\r\n" + body[:1])
+        assert begun < await due_after(body[1:2]) < await due_after(body[2:3])
+        writer.write(body[3:])
+        assert b"\r\n\r\nbead" in await until_closed(reader)
+
+
+async def test_a_slow_answer_is_ours_and_another_request_may_follow(port: int) -> None:
+    answers = await told(port, WHOLE, WHOLE, WHOLE[:30])
+    assert answers.count(b"bead") == 2, "what is half there does not end what is being answered"
+    assert answers.count(b"HTTP/1.1 408 ") == 1
+
+
+async def test_a_socket_is_no_request_that_does_not_end(port: int) -> None:
+    async with connection(port) as (reader, writer):
+        writer.write(SOCKET)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+        await asyncio.sleep(SILENT_S * 2)
+        assert not reader.at_eof()
+        assert not connections._open
+
+
+async def test_an_address_has_so_many_connections_and_no_more(
+    port: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SILENT_S", HANG_S)
+    settings.SOCKETS_PER_ADDRESS = 2
+    async with connection(port), connection(port):
+        assert (await told(port)).startswith(b"HTTP/1.1 429 ")
+        settings.NUM_PROXIES = 1  # they are the proxy's
+        assert (await told(port, LAST)).startswith(b"HTTP/1.1 200 ")
+    settings.NUM_PROXIES = 0
+    while connections._open:
+        await asyncio.sleep(0)
+    assert (await told(port, LAST)).startswith(b"HTTP/1.1 200 ")
