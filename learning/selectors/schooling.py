@@ -176,7 +176,7 @@ def _strength(schooling: Schooling, stand: Stand) -> dict[str, dict[str, float]]
         strength["teacher"] = strength[schooling.teacher.replace("-", "_")]
     else:
         rival = UNIFORM[schooling.teacher]
-        strength["teacher"] = _chances(stand.one.copy().learners.train(rival, [0], [rival])[0, 0, 0])
+        strength["teacher"] = _chances(stand.one.copy().learners.train(rival, [0], [rival]).strength[0, 0, 0])
     return strength
 
 

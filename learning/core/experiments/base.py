@@ -183,8 +183,9 @@ class Experiment(ABC):
         found = [] if found is None else found
         n_parts = self.n_parts(settings)
         while len(found) < n_parts:
-            found.append(self.part(settings, seed, len(found)))
-            progress(len(found), n_parts)
+            for part in self.parts(settings, seed, len(found)):
+                found.append(part)
+                progress(len(found), n_parts)
         return self.result(settings, found)
 
     @abstractmethod
@@ -192,8 +193,11 @@ class Experiment(ABC):
         """Of how many parts it is made, each independent of the others and short."""
 
     @abstractmethod
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> Any:
-        """What one part comes to, 0 for the first: JSON types, that can be kept."""
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        """What a part comes to, 0 for the first, and those after it that are best found with it, one at least.
+
+        JSON types, that can be kept: from whichever part one goes on, the others come to the same.
+        """
 
     @abstractmethod
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:

@@ -9,20 +9,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
+from learning.core.experiments.together import sources
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory
-from learning.core.training.strength import worst_case
+from learning.core.training.population import Marked, Population
 from learning.core.training.tables import BoxTable, boxes_compile
 
 SURE = 1.0 - 1e-9
 """A sum of probabilities that is this close to one is one."""
+AT_ONCE = 50
+"""So many games are played before those that are perfect leave."""
 POINTS = 60
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -34,24 +37,25 @@ GAMES_REFERENCE = Published(
 )
 
 
-def is_perfect(memory: Memory) -> bool:
-    """Whether the machine wins against every possible reply, even of somebody who knows its beads."""
-    return worst_case(memory).win > SURE
+def perfect_at(marked: Marked) -> NDArray[np.bool_]:
+    """``(n_machines, n_marks)``: which win against every possible reply, even of somebody who knows their beads."""
+    is_perfect: NDArray[np.bool_] = marked.strength[:, :, -1, 0] > SURE
+    return is_perfect
 
 
-def learn_until_perfect(table: BoxTable, rng: RandomSource) -> tuple[int, int]:
-    """Games and losses until a fresh machine is provably perfect, against random play.
-
-    Only for rules that change beads by losses alone: between two of them nothing has to be proved again.
-    """
-    memory, games, losses = Memory.fresh(table), 0, 0
-    while not is_perfect(memory):
-        lost = 0
-        while not lost:
-            lost = memory.train(OPPONENTS["random"], 1, rng).losses
-            games += 1
-        losses += lost
-    return games, losses
+def learn_until_perfect(table: BoxTable, rngs: Sequence[RandomSource]) -> list[tuple[int, int]]:
+    """Games and losses of fresh machines until each is provably perfect, against random play."""
+    learners, left, games = Population.fresh(table, rngs), np.arange(len(rngs)), 0
+    found = [(0, 0)] * len(rngs)
+    while len(left):
+        marked = learners.train(OPPONENTS["random"], range(1, AT_ONCE + 1), worst=True)
+        perfect = perfect_at(marked)
+        is_done = perfect.any(axis=1)
+        for row in np.flatnonzero(is_done).tolist():
+            at = int(perfect[row].argmax())
+            found[left[row]] = games + at + 1, int(marked.tallies[row, at, 2])
+        learners, left, games = learners.of(np.flatnonzero(~is_done)), left[~is_done], games + AT_ONCE
+    return found
 
 
 class Gardner(Experiment):
@@ -89,9 +93,9 @@ class Gardner(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return settings["machines"]
 
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> tuple[int, int]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
         table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS["gardner-her"].rule)
-        return learn_until_perfect(table, RandomSource(seed, number))
+        return learn_until_perfect(table, sources(seed, first, settings["machines"]))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         games, losses = [pair[0] for pair in found], [pair[1] for pair in found]

@@ -17,9 +17,10 @@ from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from learning.core.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
+from learning.core.experiments.together import sources
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
-from learning.core.training.memory import Memory
+from learning.core.training.population import Population
 from learning.core.training.sampled import wilson
 from learning.core.training.tables import boxes_compile
 
@@ -96,9 +97,10 @@ class HexapawnResigns(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(NAMES) * settings["pairs"]
 
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> list[Any]:
-        rule, number = divmod(number, settings["pairs"])
-        return _play(list(NAMES)[rule], settings["games"], _width(settings), RandomSource(seed, number))
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        rule, first = divmod(first, settings["pairs"])
+        rngs = sources(seed, first, settings["pairs"])
+        return _play(list(NAMES)[rule], settings["games"], _width(settings), rngs)
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n, width = settings["pairs"], _width(settings)
@@ -112,25 +114,23 @@ def _width(settings: Mapping[str, int]) -> int:
     return max(1, settings["games"] // POINTS)
 
 
-def _play(slug: str, n_games: int, width: int, rng: RandomSource) -> list[Any]:
-    """One pair of fresh machines, game by game: a row of :class:`Pairs`."""
+def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> list[Any]:
+    """Pairs of fresh machines: rows of :class:`Pairs`."""
     first, second = (
-        Memory.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule)) for side in Side
+        Population.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule), rngs) for side in Side
     )
-    opening = first.slots(int(first.table.node_box[0]))
-    empty_after, empties, n_moved, n_moved_after, n_after = math.inf, 0, 0, 0, 0
-    wins = [0] * math.ceil(n_games / width)
-    for game in range(n_games):
-        wins[game // width] += first.train_against(second, 1, rng, opponent_learns=True).wins
-        moved = int(first.visits[opening].sum()) > n_moved
-        n_moved += moved
-        if math.isfinite(empty_after):
-            n_after += 1
-            n_moved_after += moved
-        if moved and not first.beads[opening].any():
-            empties += 1
-            empty_after = min(empty_after, game + 1)
-    return [None if math.isinf(empty_after) else empty_after, empties, n_moved_after, n_after, wins]
+    marked = first.train_against(second, range(n_games + 1))
+    won = np.diff(marked.tallies[:, :, 0], axis=1)
+    moved = np.diff(marked.openings[..., 1].sum(axis=2), axis=1) > 0
+    emptied = moved & ~marked.openings[:, 1:, :, 0].any(axis=2)
+    wins = np.add.reduceat(won, np.arange(0, n_games, width), axis=1)
+    rows = []
+    for row, empty in enumerate(emptied):
+        end = int(empty.argmax()) + 1 if empty.any() else n_games
+        after = moved[row, end:]
+        first_empty = end if empty.any() else None
+        rows.append([first_empty, int(empty.sum()), int(after.sum()), len(after), wins[row].tolist()])
+    return rows
 
 
 def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:

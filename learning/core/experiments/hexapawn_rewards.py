@@ -15,16 +15,14 @@ import numpy as np
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
-from learning.core.experiments.gardner import GAMES_REFERENCE, is_perfect
+from learning.core.experiments.gardner import GAMES_REFERENCE, perfect_at
 from learning.core.experiments.intervals import finite, median_interval, wilson_bands
-from learning.core.kernels.random_source import RandomSource
+from learning.core.experiments.together import sources
 from learning.core.machines.presets import PRESETS
-from learning.core.opponents.base import Opponent
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory
+from learning.core.training.population import Population
 from learning.core.training.sampled import wilson
-from learning.core.training.strength import against_opponent, worst_case
-from learning.core.training.tables import BoxTable, boxes_compile
+from learning.core.training.tables import boxes_compile
 
 SCHEMES = ("gardner-her", "gardner-her-reward", "hexapawn-rl")
 POINTS = 24
@@ -91,10 +89,10 @@ class HexapawnRewards(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(SCHEMES) * settings["machines"]
 
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> list[Any]:
-        scheme, number = divmod(number, settings["machines"])
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        scheme, first = divmod(first, settings["machines"])
         table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS[SCHEMES[scheme]].rule)
-        return _learn(table, _marks(settings), RandomSource(seed, number))
+        return _learn(Population.fresh(table, sources(seed, first, settings["machines"])), _marks(settings))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n = settings["machines"]
@@ -111,24 +109,17 @@ def _marks(settings: Mapping[str, int]) -> list[int]:
     return sorted({math.ceil(settings["games"] * (point / POINTS) ** 2) for point in range(POINTS + 1)})
 
 
-def _learn(table: BoxTable, marks: list[int], rng: RandomSource) -> list[Any]:
-    """Train one machine to the last mark and note what it is worth at each: a row of :class:`Learners`."""
-    random: Opponent = OPPONENTS["random"]
-    memory, games, losses = Memory.fresh(table), 0, 0
-    full, perfect_after, losses_by_then = memory.beads > 0, math.inf, math.inf
-    wins, worst = [], []
-    for mark in marks:
-        while games < mark:
-            losses += memory.train(random, 1, rng).losses
-            games += 1
-            if math.isinf(perfect_after) and (full != (memory.beads > 0)).any():
-                full = memory.beads > 0
-                if is_perfect(memory):
-                    perfect_after = games
-                    losses_by_then = losses
-        wins.append(against_opponent(memory, random).win)
-        worst.append(1.0 if perfect_after <= games else worst_case(memory).win)
-    return [None if math.isinf(games) else games for games in (perfect_after, losses_by_then)] + [wins, worst]
+def _learn(learners: Population, marks: list[int]) -> list[Any]:
+    """Train fresh machines to the last mark and note what each is worth: rows of :class:`Learners`."""
+    marked = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
+    rows, perfect = [], perfect_at(marked)
+    for row, is_perfect in enumerate(perfect):
+        at = int(is_perfect.argmax()) if is_perfect.any() else None
+        wins, worst = marked.strength[row, marks, :, 0].T.tolist()
+        # Once perfect it stays so, as the strength against whoever knows its beads would say but for rounding.
+        worst = [1.0 if at is not None and at <= mark else win for mark, win in zip(marks, worst, strict=True)]
+        rows.append([at, None if at is None else int(marked.tallies[row, at, 2]), wins, worst])
+    return rows
 
 
 def _name(slug: str) -> str:

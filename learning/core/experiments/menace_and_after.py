@@ -9,21 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from games.rules.base import Game, Side
+from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from learning.core.experiments.intervals import mean_interval, median_interval
+from learning.core.experiments.together import sources
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS, TABLE_PRESETS
 from learning.core.opponents.base import UniformOpponent
 from learning.core.opponents.registry import UNIFORM
-from learning.core.training.memory import Memory
-from learning.core.training.strength import against_opponent, worst_case
+from learning.core.training.population import Population
 from learning.core.training.table_memory import TableMemory, table_against_opponent, table_worst_case
 from learning.core.training.tables import boxes_compile
 
@@ -57,52 +57,6 @@ TRIED: Mapping[tuple[str, Side, str], str] = {
     (HEXAPAWN, Side.SECOND, "win-block"): "30",
 }
 """After how many games that trial found it as strong against everybody."""
-
-
-class Learner(Protocol):
-    """A machine in one seat, of whatever kind."""
-
-    def train(self, teacher: UniformOpponent, n_games: int, rng: RandomSource) -> object:
-        """Play and learn so many games."""
-
-    def points(self, opponent: UniformOpponent) -> float:
-        """Its exact expectation of points in a game, a draw being ½."""
-
-    def worst(self) -> float:
-        """The same against somebody who knows all that it knows."""
-
-
-@dataclass(frozen=True)
-class Boxes:
-    """A machine with boxes; it draws its beads, as ever."""
-
-    memory: Memory
-
-    def train(self, teacher: UniformOpponent, n_games: int, rng: RandomSource) -> object:
-        return self.memory.train(teacher, n_games, rng)
-
-    def points(self, opponent: UniformOpponent) -> float:
-        return against_opponent(self.memory, opponent).score
-
-    def worst(self) -> float:
-        return worst_case(self.memory).score
-
-
-@dataclass(frozen=True)
-class Values:
-    """A machine with a table of values, which only ever has one seat; it is measured without trying anything."""
-
-    memory: TableMemory
-    side: Side
-
-    def train(self, teacher: UniformOpponent, n_games: int, rng: RandomSource) -> object:
-        return self.memory.train(teacher, n_games, rng, self.side)
-
-    def points(self, opponent: UniformOpponent) -> float:
-        return table_against_opponent(self.memory, self.side, opponent).score
-
-    def worst(self) -> float:
-        return table_worst_case(self.memory, self.side).score
 
 
 @dataclass(frozen=True)
@@ -219,12 +173,18 @@ class MenaceAndAfter(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(LESSONS) * len(LEARNERS) * settings["machines"]
 
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> list[Any]:
-        lesson, number = divmod(number, len(LEARNERS) * settings["machines"])
-        preset, number = divmod(number, settings["machines"])
-        game, side, teacher = LESSONS[lesson]
-        learner = _fresh(game_get(game), LEARNERS[preset], side)
-        return _learn(learner, UNIFORM[teacher], _marks(settings), RandomSource(seed, number))
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        lesson, first = divmod(first, len(LEARNERS) * settings["machines"])
+        number, first = divmod(first, settings["machines"])
+        slug, side, teacher = LESSONS[lesson]
+        game, preset, marks = game_get(slug), LEARNERS[number], _marks(settings)
+        if preset in TABLE_PRESETS:
+            learner = TableMemory.fresh(game, TABLE_PRESETS[preset].rule)
+            return [_learn_values(learner, side, UNIFORM[teacher], marks, RandomSource(seed, first))]
+        table = boxes_compile(game, side, PRESETS[preset].rule)
+        return _learn_boxes(
+            Population.fresh(table, sources(seed, first, settings["machines"])), UNIFORM[teacher], marks
+        )
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n, marks = settings["machines"], _marks(settings)
@@ -237,27 +197,34 @@ class MenaceAndAfter(Experiment):
         )
 
 
-def _fresh(game: Game[Any, Any], preset: str, side: Side) -> Learner:
-    if preset in TABLE_PRESETS:
-        return Values(TableMemory.fresh(game, TABLE_PRESETS[preset].rule), side)
-    return Boxes(Memory.fresh(boxes_compile(game, side, PRESETS[preset].rule)))
-
-
 def _marks(settings: Mapping[str, int]) -> list[int]:
     """After how many games it is looked at what a machine is worth."""
     return sorted({N_GAMES, *(math.ceil(settings["games"] * (point / POINTS) ** 3) for point in range(POINTS + 1))})
 
 
-def _learn(learner: Learner, teacher: UniformOpponent, marks: list[int], rng: RandomSource) -> list[Any]:
-    """Train a machine to the last mark and note what it is worth: a row of :class:`Learners`."""
+def _learn_values(
+    learner: TableMemory, side: Side, teacher: UniformOpponent, marks: list[int], rng: RandomSource
+) -> list[Any]:
+    """Train a machine with a table of values and note what it is worth: a row of :class:`Learners`.
+
+    It only ever has one seat, and is measured without trying anything.
+    """
     games, points, worst = 0, list[list[float]](), 0.0
     for mark in marks:
-        learner.train(teacher, mark - games, rng)
+        learner.train(teacher, mark - games, rng, side)
         games = mark
-        points.append([learner.points(UNIFORM[slug]) for slug in TEACHERS])
+        points.append([table_against_opponent(learner, side, UNIFORM[slug]).score for slug in TEACHERS])
         if games == N_GAMES:
-            worst = learner.worst()
+            worst = table_worst_case(learner, side).score
     return [points, worst]
+
+
+def _learn_boxes(learners: Population, teacher: UniformOpponent, marks: list[int]) -> list[Any]:
+    """The same of machines with boxes, all at once; they draw their beads, as ever."""
+    strength = learners.train(teacher, marks, [UNIFORM[slug] for slug in TEACHERS], worst=True).strength
+    points = strength[..., 0] + strength[..., 1] / 2
+    worst = points[:, marks.index(N_GAMES), -1]
+    return [list(row) for row in zip(points[:, :, :-1].tolist(), worst.tolist(), strict=True)]
 
 
 def _name(preset: str) -> str:

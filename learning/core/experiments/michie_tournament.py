@@ -19,12 +19,12 @@ from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from learning.core.experiments.intervals import mean_interval, median_interval, wilson_bands
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
-from learning.core.kernels.random_source import RandomSource
+from learning.core.experiments.together import sources
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.base import Opponent
-from learning.core.training.memory import Memory
+from learning.core.training.population import Population
 from learning.core.training.sampled import wilson
-from learning.core.training.tables import BoxTable, boxes_compile
+from learning.core.training.tables import boxes_compile
 
 TEACHERS: tuple[tuple[str, Opponent], ...] = (
     ("any good move", PERFECT),
@@ -120,10 +120,11 @@ class MichieTournament(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(TEACHERS) * settings["tournaments"]
 
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> tuple[list[int], list[list[int]]]:
-        teacher, number = divmod(number, settings["tournaments"])
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        teacher, first = divmod(first, settings["tournaments"])
         table = boxes_compile(game_get(self.game), Side.FIRST, PRESETS["michie-1961"].rule)
-        return _hold(table, TEACHERS[teacher][1], settings["games"], RandomSource(seed, number))
+        learners = Population.fresh(table, sources(seed, first, settings["tournaments"]))
+        return _hold(learners, TEACHERS[teacher][1], settings["games"])
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n = settings["tournaments"]
@@ -131,15 +132,11 @@ class MichieTournament(Experiment):
         return Result(figures=_figures(held[0]), charts=_charts(held), tables=(_table(held),))
 
 
-def _hold(table: BoxTable, teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[list[int], list[list[int]]]:
-    """A tournament of a fresh machine: which games were drawn, the beads of its first box before and after each."""
-    memory = Memory.fresh(table)
-    first_box = memory.slots(int(table.node_box[0]))
-    drawn, opening = [], [memory.beads[first_box].tolist()]
-    for _ in range(n_games):
-        drawn.append(memory.train(teacher, 1, rng).draws)
-        opening.append(memory.beads[first_box].tolist())
-    return drawn, opening
+def _hold(learners: Population, teacher: Opponent, n_games: int) -> list[Any]:
+    """A tournament of each fresh machine: which games were drawn, the beads of its first box before and after each."""
+    marked = learners.train(teacher, range(n_games + 1))
+    drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
+    return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
 def _figures(held: Tournaments) -> tuple[Figure, ...]:

@@ -89,15 +89,15 @@ class RomgonPage(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return (len(LEARNERS) + 1) * settings["machines"]
 
-    def part(self, settings: Mapping[str, int], seed: int, number: int) -> dict[str, list[int]]:
-        learner, machine = divmod(number, settings["machines"])
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        learner, machine = divmod(first, settings["machines"])
         rng = RandomSource(seed, machine * (len(LEARNERS) + 1) + learner)
         game = game_get("romgon-flip" if settings["flips"] else "romgon")
         n_games = settings["games"] // 2 * 2
         if learner == len(LEARNERS):
-            return _levels(game, n_games, rng)
+            return [_levels(game, n_games, rng)]
         slug = list(LEARNERS)[learner]
-        return (_of_value if slug == VALUE_LEARNER else _of_q)(game, slug, n_games, rng)
+        return [(_of_value if slug == VALUE_LEARNER else _of_q)(game, slug, n_games, rng)]
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n = settings["machines"]

@@ -7,7 +7,8 @@ and none needs what another writes.
 ``marks``: ``(n_marks,) int64``, ascending, games from now on after which every machine is measured. ``theirs``:
 ``(n_rivals, n_edges) float64``, what each rival plays. ``measured``: ``(n_machines, n_marks, n_rivals + worst, 3)
 float64``, chances that the first side wins, the second wins, and of a draw, at the start; the last is against the best
-reply, if ``worst`` is 1.
+reply, if ``worst`` is 1. ``tallies``: ``(n_machines, n_marks, 4) int64``, what its games had come to by then.
+``openings``: ``(n_machines, n_marks, n_slots, 2) int64``, beads and visits of the box that it opens a game with.
 """
 
 from typing import Any
@@ -83,6 +84,17 @@ def measure(
         found[n_rivals] = best_reply(indptr, successor, side, policy, machine_side)[0]
 
 
+@inlined
+def note(learner: Any, row: int, tally: NDArray[np.int64], opening: NDArray[np.int64]) -> None:
+    """Write what the games of a row came to, ``(4,)``, and what its first box holds, ``(n_slots, 2)``."""
+    tally[:] = learner.tally[row]
+    if len(opening) > 0:
+        first = learner.slot_indptr[learner.node_box[0]]
+        for slot in range(len(opening)):
+            opening[slot, 0] = learner.beads[row, first + slot]
+            opening[slot, 1] = learner.visits[row, first + slot]
+
+
 @kernel
 def train_population(
     first: int,
@@ -102,6 +114,8 @@ def train_population(
     theirs: NDArray[np.float64],
     worst: int,
     measured: NDArray[np.float64],
+    tallies: NDArray[np.int64],
+    openings: NDArray[np.int64],
 ) -> None:
     """Machines against a fixed opponent, as ``train_on_course`` trains each.
 
@@ -142,6 +156,7 @@ def train_population(
                 policy,
                 measured[row, mark],
             )
+            note(learner, row, tallies[row, mark], openings[row, mark])
 
 
 @inlined
@@ -180,6 +195,8 @@ def train_pairs(
     theirs: NDArray[np.float64],
     worst: int,
     measured: NDArray[np.float64],
+    tallies: NDArray[np.int64],
+    openings: NDArray[np.int64],
 ) -> None:
     """Machines each with its own partner, as ``train_pair`` trains them; those of ``machine_side`` are measured."""
     policy = forced.copy()
@@ -196,8 +213,9 @@ def train_pairs(
                 words[row],
             )
             done = marks[mark]
+            learner = first_players if machine_side == 0 else second_players
             measure(
-                first_players if machine_side == 0 else second_players,
+                learner,
                 row,
                 indptr,
                 successor,
@@ -208,3 +226,4 @@ def train_pairs(
                 policy,
                 measured[row, mark],
             )
+            note(learner, row, tallies[row, mark], openings[row, mark])

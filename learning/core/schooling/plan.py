@@ -114,5 +114,5 @@ class Class:
         """
         rivals, worst = [UNIFORM[one] for one in measures if one != WORST], WORST in measures
         if self.partners is not None:
-            return self.learners.train_against(self.partners, marks, rivals, worst=worst)
-        return self.learners.train(UNIFORM[teacher], marks, rivals, worst=worst)
+            return self.learners.train_against(self.partners, marks, rivals, worst=worst).strength
+        return self.learners.train(UNIFORM[teacher], marks, rivals, worst=worst).strength

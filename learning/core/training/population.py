@@ -33,6 +33,22 @@ SLICES = 4
 """So many pieces of work for each core: whoever is done early takes another."""
 
 
+@dataclass(frozen=True)
+class Marked:
+    """What machines were at each mark of a training.
+
+    Attributes:
+        strength: ``(n_machines, n_marks, n_rivals + worst, 3) float64``: exact chances of a win, a draw and a loss.
+        tallies: ``(n_machines, n_marks, 4) int64``, as that of :class:`Population`.
+        openings: ``(n_machines, n_marks, n_slots, 2) int64``: beads and visits of the box for the start of the game;
+            no slots where the other side begins.
+    """
+
+    strength: Floats
+    tallies: NDArray[np.int64]
+    openings: NDArray[np.int64]
+
+
 @dataclass
 class Population:
     """Machines of one table, a row each.
@@ -69,16 +85,14 @@ class Population:
     def __len__(self) -> int:
         return len(self.words)
 
+    def of(self, rows: Sequence[int] | NDArray[np.int64]) -> Population:
+        """Some of its machines, as an independent copy."""
+        arrays = (self.words, self.beads, self.visits, self.totals, self.tally)
+        return Population(self.table, *(array[np.asarray(rows)] for array in arrays))
+
     def copy(self) -> Population:
         """An independent copy."""
-        return Population(
-            self.table,
-            self.words.copy(),
-            self.beads.copy(),
-            self.visits.copy(),
-            self.totals.copy(),
-            self.tally.copy(),
-        )
+        return self.of(range(len(self)))
 
     @property
     def n_bytes(self) -> int:
@@ -104,17 +118,14 @@ class Population:
         rivals: Sequence[Opponent] = (),
         *,
         worst: bool = False,
-    ) -> Floats:
-        """Play and learn against a fixed opponent until the last of the marks, and measure every machine at each.
+    ) -> Marked:
+        """Play and learn against a fixed opponent until the last of the marks, and look at every machine at each.
 
         Args:
             opponent: who teaches.
             marks: ascending numbers of games from now on.
             rivals: fixed opponents against whom each is measured.
             worst: whether to measure against the best reply, too, as the last.
-
-        Returns:
-            ``(n_machines, n_marks, n_rivals + worst, 3)``: exact chances of a win, a draw and a loss.
         """
         cabinet = self.table.cabinet
         course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
@@ -128,7 +139,7 @@ class Population:
         rivals: Sequence[Opponent] = (),
         *,
         worst: bool = False,
-    ) -> Floats:
+    ) -> Marked:
         """The same, each against its partner of another population, which learns too; our random words are drawn.
 
         Raises:
@@ -151,11 +162,14 @@ class Population:
         marks: Sequence[int],
         rivals: Sequence[Opponent],
         worst: bool,
-    ) -> Floats:
+    ) -> Marked:
         """Let a kernel work on every slice; what was measured, as seen by our side."""
-        graph, cabinet = self.table.graph, self.table.cabinet
+        graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
+        n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
         theirs = [opponent_policy(cabinet.game, rival, reduced=graph.reduced) for rival in rivals]
-        measured = np.zeros((len(self), len(marks), len(rivals) + worst, 3))
+        looks = len(self), len(marks)
+        measured = np.zeros((*looks, len(rivals) + worst, 3))
+        tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
         arguments = (
             np.array(marks, np.int64),
             *players,
@@ -168,6 +182,8 @@ class Population:
             np.array(theirs).reshape(len(rivals), len(graph.successor)),
             int(worst),
             measured,
+            tallies,
+            openings,
         )
         if len(self) == 1:
             kernel(0, 1, *arguments)
@@ -177,7 +193,7 @@ class Population:
                 for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
                     work.result()
         ours = [int(cabinet.side), 2, int(cabinet.side.other)]
-        return measured[..., ours]
+        return Marked(measured[..., ours], tallies, openings)
 
 
 def _population(game: str, side: Side, rule: BoxRule, arrays: tuple[Any, ...]) -> Population:

@@ -32,7 +32,8 @@ def test_each_is_what_it_would_be_alone(name, side):
     table = boxes_compile(PAWNS, side, RULES[name])
     sources = [RandomSource(7, number) for number in range(11)]
     population = Population.fresh(table, sources)
-    measured = population.train(REMEMBERED["random"], MARKS, [REMEMBERED["perfect"]], worst=True)
+    marked = population.train(REMEMBERED["random"], MARKS, [REMEMBERED["perfect"]], worst=True)
+    opening = Memory.fresh(table).slots(int(table.node_box[0])) if side is Side.FIRST else slice(0)
     for row in range(len(population)):
         memory, rng = Memory.fresh(table), RandomSource(7, row)
         done = 0
@@ -42,9 +43,16 @@ def test_each_is_what_it_would_be_alone(name, side):
             tally += (part.wins, part.draws, part.losses)
             done = mark
             for found, alone in zip(
-                measured[row, at], (against_opponent(memory, REMEMBERED["perfect"]), worst_case(memory)), strict=True
+                marked.strength[row, at],
+                (against_opponent(memory, REMEMBERED["perfect"]), worst_case(memory)),
+                strict=True,
             ):
                 assert found == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+            assert marked.tallies[row, at].tolist() == [*tally, memory.n_removed]
+            assert marked.openings[row, at].T.tolist() == [
+                memory.beads[opening].tolist(),
+                memory.visits[opening].tolist(),
+            ]
         assert_alone(population, row, memory)
         assert population.source(row).words == rng.words
         played = population.played(row)
@@ -58,16 +66,17 @@ def test_each_pair_is_what_it_would_be_alone(slug, side):
     tables = [boxes_compile(GAME, of, rule) for of in (side, side.other)]
     sources = [RandomSource(number) for number in range(3)]
     learners, partners = (Population.fresh(table, sources) for table in tables)
-    measured = learners.train_against(partners, [100, 400], [UNIFORM["win-block"]])
+    marked = learners.train_against(partners, [100, 400], [UNIFORM["win-block"]])
     for row in range(3):
         ours, theirs = (Memory.fresh(table) for table in tables)
         rng = RandomSource(row)
-        ours.train_against(theirs, 400, rng, opponent_learns=True)
+        tally = ours.train_against(theirs, 400, rng, opponent_learns=True)
         assert_alone(learners, row, ours)
         assert_alone(partners, row, theirs)
         assert learners.source(row).words == rng.words
         alone = against_opponent(ours, UNIFORM["win-block"])
-        assert measured[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+        assert marked.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+        assert marked.tallies[row, 1].tolist() == [tally.wins, tally.draws, tally.losses, ours.n_removed]
 
 
 def test_partners_that_cannot_play_each_other_are_refused():
