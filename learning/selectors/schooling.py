@@ -168,7 +168,7 @@ def machine_view(
 
 
 def _strength(schooling: Schooling, stand: Stand) -> dict[str, dict[str, float]]:
-    strength = {name.replace("-", "_"): _chances(row) for name, row in zip(MEASURES, stand.strength, strict=True)}
+    strength = strength_told(stand.strength)
     if stand.one.partners is not None:
         found = against_machine(stand.one.learners.memory(0), stand.one.partners.memory(0))
         strength["teacher"] = {"win": found.win, "draw": found.draw, "loss": found.loss}
@@ -180,6 +180,11 @@ def _strength(schooling: Schooling, stand: Stand) -> dict[str, dict[str, float]]
     return strength
 
 
+def strength_told(strength: Floats) -> dict[str, dict[str, float]]:
+    """Chances by opponent, as of any machine, of what is exact against each of ``MEASURES``: ``(n_measures, 3)``."""
+    return {name.replace("-", "_"): _chances(row) for name, row in zip(MEASURES, strength, strict=True)}
+
+
 def _chances(row: Floats) -> dict[str, float]:
     win, draw, loss = row.tolist()
     return {"win": win, "draw": draw, "loss": loss}
@@ -188,7 +193,7 @@ def _chances(row: Floats) -> dict[str, float]:
 def _curve(stand: Stand, against: str, since: int) -> dict[str, Any]:
     """The points after more than ``since`` games, the machine as it is the last of them."""
     measure = MEASURES.index(against)
-    points = [(mark, found[measure]) for mark, found in stand.points if mark > since]
+    points = [(mark, found.strength[measure]) for mark, found in stand.points if mark > since]
     if stand.games > since and not (points and points[-1][0] == stand.games):
         points.append((stand.games, stand.strength[measure]))
     columns = {name: [float(row[at]) for _, row in points] for at, name in enumerate(("win", "draw", "loss"))}

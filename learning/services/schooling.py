@@ -7,18 +7,18 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from learning.core.schooling.course import Stand
-from learning.core.schooling.plan import MEASURES, PARTNER, Schooling
+from learning.core.schooling.course import Point, Stand
+from learning.core.schooling.plan import PARTNER, Schooling
 from learning.exceptions import SchoolingBusyError
 from learning.kinds.registry import kind_of
-from learning.models import JobStatus, LessonKind, Machine, RunStage, TrainingRun
+from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors import schooling as selectors_schooling
 from learning.services.machines import machine_create, machine_quota_require
 from learning.services.pupils import owner_fields, pupil_name
 from learning.storage.boxes import table_load
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.standings import LISTED_AGAINST, standing_add, strength_found
+from learning.storage.standings import curve_told, standing_add, strength_found
 
 
 def schooling_keep(
@@ -26,7 +26,7 @@ def schooling_keep(
 ) -> Machine:
     """A new machine of an account, or of a visitor's browser, that has had this schooling.
 
-    Its ledger has one lesson: a training run with its seed, that is over.
+    Its ledger has one lesson: a training run with its seed, that is over, and has the curve that was watched.
 
     Args:
         user: the account, or a visitor with a guest number.
@@ -90,14 +90,29 @@ def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str
     memory.beads[:], memory.visits[:] = learners.beads[0], learners.visits[0]
     memory.n_removed = int(learners.tally[0, 3])
     kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
-    _list(machine, stand)
+    _curve(machine, run, stand)
     return machine
 
 
-def _list(machine: Machine, stand: Stand) -> None:
-    """Put what is known of the machine already where the list shows it: nobody waits for it to be measured."""
-    listed = MEASURES.index(LISTED_AGAINST)
-    scores = [(games, float(found[listed, 0] + found[listed, 1] / 2)) for games, found in stand.points]
-    win, draw, loss = stand.strength[listed].tolist()
-    now = strength_found({LISTED_AGAINST: {"win": win, "draw": draw, "loss": loss}}, machine.n_lessons)
-    standing_add(machine.pk, [*scores, (stand.games, now["score"])], **now)
+def _curve(machine: Machine, run: TrainingRun, stand: Stand) -> None:
+    """Keep the curve that was watched as the run's, and what the list shows: nobody waits for it to be measured."""
+    points = [
+        CurvePoint(
+            run=run,
+            games_done=games,
+            n_wins=played.wins,
+            n_draws=played.draws,
+            n_losses=played.losses,
+            strength=selectors_schooling.strength_told(strength),
+        )
+        for games, (strength, played) in [*stand.points, *_end(stand)]
+    ]
+    CurvePoint.objects.bulk_create(points)
+    standing_add(machine.pk, curve_told(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
+
+
+def _end(stand: Stand) -> list[tuple[int, Point]]:
+    """The last point of a curve that ends between two marks."""
+    if stand.points[-1][0] == stand.games:
+        return []
+    return [(stand.games, Point(stand.strength, stand.one.learners.played(0)))]

@@ -68,7 +68,7 @@ class Bands:
         first = sum(map(len, blocks))
         while first < MACHINES:
             seeds = range(first, min(MACHINES, first + BLOCK))
-            found = Class.fresh(schooling, seeds).train(schooling.teacher, marks, [measure])[:, :, 0]
+            found = Class.fresh(schooling, seeds).train(schooling.teacher, marks, [measure]).strength[:, :, 0]
             blocks.append(found[..., 0] + found[..., 1] / 2)
             first += len(seeds)
             if time.perf_counter() >= end:

@@ -9,8 +9,10 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from learning.core.schooling.plan import MEASURES, PARTNER, Class, Schooling, curve_marks
+from learning.core.training.episodes import Tally
 from learning.core.training.strength import Floats
 
 MOST_COURSES = 1000
@@ -25,8 +27,15 @@ PIECE_OF_PAIRS = 20_000
 """The same of two machines that learn."""
 
 
-POINT_BYTES = 400
+POINT_BYTES = 600
 """What a point of a curve takes in memory, with the numbers that it points to."""
+
+
+class Point(NamedTuple):
+    """A machine at a mark of its curve: exact strength as in :class:`Stand`, and games won, drawn and lost by then."""
+
+    strength: Floats
+    played: Tally
 
 
 @dataclass(frozen=True)
@@ -36,18 +45,18 @@ class Stand:
     Attributes:
         one: the machine, alone in its class; not to be trained.
         strength: ``(n_measures, 3)``, exact, in the order of ``MEASURES``.
-        points: the same after each of the curve's marks up to here, ascending.
+        points: what it was after each of the curve's marks up to here, ascending.
     """
 
     games: int
     one: Class
     strength: Floats
-    points: list[tuple[int, Floats]]
+    points: list[tuple[int, Point]]
 
 
 @dataclass
 class _Kept:
-    points: dict[int, Floats] = field(default_factory=dict)
+    points: dict[int, Point] = field(default_factory=dict)
     milestones: dict[int, Class] = field(default_factory=dict)
     tips: OrderedDict[int, Class] = field(default_factory=OrderedDict)
     n_bytes: int = 0
@@ -108,17 +117,18 @@ class Courses:
             begin = kept.before(games)
         at, one = begin or (0, Class.fresh(schooling, [schooling.seed]))
         one = one.copy()
-        strength = one.train(schooling.teacher, [0], MEASURES)[0, 0]
+        strength = one.train(schooling.teacher, [0], MEASURES).strength[0, 0]
         if at == 0:
-            kept.points[0] = strength
+            kept.points[0] = Point(strength, Tally())
         piece = PIECE_OF_PAIRS if schooling.teacher == PARTNER else PIECE
         while at < games:
             end = min(games, at + piece, at - at % MILESTONE + MILESTONE)
             marks = [mark for mark in curve_marks(end) if mark > at]
             stops = marks if marks and marks[-1] == end else [*marks, end]
-            found = one.train(schooling.teacher, [stop - at for stop in stops], MEASURES)[0]
-            kept.points.update(zip(marks, found, strict=False))
-            at, strength = end, found[-1]
+            found = one.train(schooling.teacher, [stop - at for stop in stops], MEASURES)
+            played = [Tally(*tally[:3]) for tally in found.tallies[0].tolist()]
+            kept.points.update(zip(marks, map(Point, found.strength[0], played), strict=False))
+            at, strength = end, found.strength[0, -1]
             if at % MILESTONE == 0 or at == games:
                 self._keep(schooling, kept, at, one.copy())
             if time.perf_counter() >= until:

@@ -15,8 +15,7 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.rule import BoxRule
 from learning.core.opponents.perfect import solve
 from learning.core.opponents.registry import UNIFORM
-from learning.core.training.population import Population
-from learning.core.training.strength import Floats
+from learning.core.training.population import Marked, Population
 from learning.core.training.tables import BoxTable, boxes_compile
 
 MOST_GAMES = 10_000_000
@@ -106,13 +105,9 @@ class Class:
         """How much memory it takes."""
         return self.learners.n_bytes + (self.partners.n_bytes if self.partners else 0)
 
-    def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> Floats:
-        """Go on until the last of the marks (games from now on, ascending).
-
-        Returns:
-            ``(n_machines, n_marks, n_measures, 3)``: exact chances of a win, a draw and a loss.
-        """
+    def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> Marked:
+        """Go on until the last of the marks (games from now on, ascending); what the learners were at each."""
         rivals, worst = [UNIFORM[one] for one in measures if one != WORST], WORST in measures
         if self.partners is not None:
-            return self.learners.train_against(self.partners, marks, rivals, worst=worst).strength
-        return self.learners.train(UNIFORM[teacher], marks, rivals, worst=worst).strength
+            return self.learners.train_against(self.partners, marks, rivals, worst=worst)
+        return self.learners.train(UNIFORM[teacher], marks, rivals, worst=worst)

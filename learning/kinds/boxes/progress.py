@@ -1,8 +1,8 @@
-"""How far a machine with boxes has come: its games, its first move, its exact strength after each lesson."""
+"""How far a machine with boxes has come: its games, its first move, its exact strength after each lesson and within."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.cache import cache
@@ -12,7 +12,7 @@ from games.rules.base import Side
 from learning.core.opponents.registry import UNIFORM
 from learning.core.training.memory import Memory
 from learning.core.training.strength import Expected, against_opponent
-from learning.models import LessonKind, Machine
+from learning.models import CurvePoint, LessonKind, Machine
 from learning.selectors.boxes import why_view
 from learning.selectors.strength import STRENGTH_CACHE_S
 from learning.states import FirstMove, LatestTold, Progress
@@ -22,6 +22,8 @@ CURVE_POINTS = 40
 """The curve has at most so many lessons, evenly spaced, and the last."""
 LOOKED_AT = 5000
 """Of a machine with more lessons the curve is of its latest."""
+RUNS_LOOKED_AT = 10
+"""The latest trainings whose own curves are part of it: what was measured within a lesson."""
 BOXES_READ = 20_000
 """All points of a curve together read so many boxes at most: a point needs all that the machine has of its own."""
 LATEST = 10
@@ -85,7 +87,7 @@ def _first_move(machine: Machine) -> FirstMove | None:
 
 def _curve(machine: Machine) -> list[tuple[int, float]]:
     """Games, and the exact chance not to lose against perfect play after so many: each worked out once."""
-    places = _places(machine)
+    places, trained = _places(machine)
     keys = {number: f"holds:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in places}
     known: dict[str, float] = cache.get_many(list(keys.values()))
     missing = [number for number, key in keys.items() if key not in known]
@@ -93,18 +95,43 @@ def _curve(machine: Machine) -> list[tuple[int, float]]:
         found = {keys[number]: value for number, value in _holds(machine, missing).items()}
         cache.set_many(found, STRENGTH_CACHE_S)
         known |= found
-    return [(games, known[keys[number]]) for number, games in places.items()]
+    found_before = _measured(machine, trained)
+    return sorted((found_before | {games: known[keys[number]] for number, games in places.items()}).items())
 
 
-def _places(machine: Machine) -> dict[int, int]:
-    """The lessons of the curve: after which number, how many games. Few, and mostly the same from match to match."""
-    lessons = machine.lessons.order_by("-number").values_list("number", "stands_for", "n_wins", "n_draws", "n_losses")
+def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[int, float]:
+    """By games what was measured in those trainings that are in the ledger whole; few, evenly spaced."""
+    if not trained:
+        return {}
+    runs = sorted(trained, reverse=True)[:RUNS_LOOKED_AT]
+    points = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
+    found = []
+    for run, n_games, games, perfect in points.values_list(
+        "run_id", "run__games_done", "games_done", "strength__perfect"
+    ):
+        before, n_told = trained[run]
+        if n_told == n_games:
+            found.append((before + games, perfect["win"] + perfect["draw"]))
+    return dict(found[:: -(-len(found) // CURVE_POINTS) or 1])
+
+
+def _places(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
+    """The lessons of the curve: after which number, how many games. Few, and mostly the same from match to match.
+
+    Beside them the trainings that they are of: how many games before each, and how many the lessons tell of.
+    """
+    lessons = machine.lessons.order_by("-number").values_list(
+        "number", "stands_for", "run_id", "n_wins", "n_draws", "n_losses"
+    )
     games, first, found = machine.n_games, machine.n_lessons, dict[int, int]()
-    for number, n_together, *tally in lessons[:LOOKED_AT]:
+    trained: dict[int, tuple[int, int]] = {}
+    for number, n_together, run, *tally in lessons[:LOOKED_AT]:
         last = number + n_together - 1
         if any(tally) and last >= machine.n_folded:  # between folded ones nothing is told: they may be so in part
             found[last] = games
         first, games = number - 1, games - sum(tally)
+        if run is not None:
+            trained[run] = games, trained.get(run, (0, 0))[1] + sum(tally)
     if not games:
         found[first] = 0
     if not found:  # brought in, or of many lessons without a game: all that is known is how it stands
@@ -114,7 +141,8 @@ def _places(machine: Machine) -> dict[int, int]:
     while len(found) > most * step:
         step *= 2
     ends = (min(found), max(found)) if not games else (max(found),)
-    return {number: at for number, at in sorted(found.items()) if number % step == 0 or number in ends}
+    places = {number: at for number, at in sorted(found.items()) if number % step == 0 or number in ends}
+    return places, trained
 
 
 def _holds(machine: Machine, numbers: Sequence[int]) -> dict[int, float]:

@@ -1,5 +1,7 @@
 """A machine after so many games is that of a plain training run, however one came there."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -50,7 +52,8 @@ def test_it_is_a_plain_training_whichever_way_one_comes(teacher):
     assert courses.distance(plan, 2_346) == 1
     points = dict(stand.points)
     early = against_opponent(trained(plan, 12), UNIFORM["perfect"])
-    assert points[12][2] == pytest.approx((early.win, early.draw, early.loss), abs=1e-12)
+    assert points[12].strength[2] == pytest.approx((early.win, early.draw, early.loss), abs=1e-12)
+    assert sum(dataclasses.astuple(points[12].played)) == 12
 
 
 def test_little_time_is_a_step_of_the_way():

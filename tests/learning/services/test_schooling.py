@@ -10,9 +10,10 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import UNIFORM
-from learning.core.schooling.plan import Schooling
+from learning.core.schooling.plan import Schooling, curve_marks
 from learning.core.training.strength import against_opponent
 from learning.exceptions import MachineQuotaError, SchoolingBusyError
+from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of
 from learning.models import Lesson, Machine, Standing, TrainingRun
 from learning.selectors import schooling as selectors_schooling
@@ -33,6 +34,11 @@ def held(of: Machine) -> dict[str, list[int]]:
     return dict(of.boxes.values_list("position", "beads"))
 
 
+def _held(of: Machine) -> float:
+    """The chance not to lose against perfect play."""
+    return 1 - against_opponent(kind_of(of).load(of), UNIFORM["perfect"]).loss
+
+
 def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     ada = user("ada")
     plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 9)
@@ -43,6 +49,23 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     trained.refresh_from_db()
     own = TrainingRun.objects.get(machine=kept)
     assert held(kept) == held(trained)
+    learnt = {point.games_done: point for point in run.curve.all()}
+    watched = list(own.curve.all())
+    assert [point.games_done for point in watched] == curve_marks(300) + [300] * (300 not in curve_marks(300))
+    both = [(point, learnt[point.games_done]) for point in watched if point.games_done in learnt]
+    assert len(both) > 10
+    for one, other in both:
+        assert (one.n_wins, one.n_draws, one.n_losses) == (other.n_wins, other.n_draws, other.n_losses)
+        assert one.strength.keys() == other.strength.keys()
+        for name, chances in one.strength.items():
+            assert chances == pytest.approx(other.strength[name], abs=1e-12)
+    told = progress(kept)
+    assert {games for games, _ in told["curve"]} <= {point.games_done for point in watched}
+    assert len(told["curve"]) > CURVE_POINTS // 2
+    assert told["curve"][-1] == [300, pytest.approx(_held(kept), abs=1e-12)]
+    within = {point.games_done: point.strength["perfect"] for point in watched}
+    for games, share in told["curve"]:
+        assert share == pytest.approx(within[games]["win"] + within[games]["draw"], abs=1e-12)
     for name in ("n_games", "n_wins", "n_draws", "n_losses", "n_removed"):
         assert getattr(kept, name) == getattr(trained, name), name
     assert (own.random_state, own.seed, own.status) == (run.random_state, 9, "finished")
