@@ -4,6 +4,10 @@ Alive is a process that answers: who restarts it for anything else, such as a da
 worse. Ready is one that can do what it is asked: who shares requests out sends none to one that is not.
 """
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
@@ -13,6 +17,33 @@ from django.views.decorators.cache import never_cache
 from games.crowd import CROWD
 from menace_site import servers
 
+WITHIN_S = 1.0
+"""Who has not answered by then is silent: whoever asks us waits no longer than that, whatever hangs."""
+
+
+class Question:
+    """Something that is asked by a thread of its own: what hangs keeps one of them, however many want to know."""
+
+    def __init__(self, ask: Callable[[], bool]) -> None:
+        self.ask = ask
+        self._lock = threading.Lock()
+        self._asked: Future[bool] | None = None
+
+    def begin(self) -> Future[bool]:
+        """Ask, unless it is being asked already; the answer to come."""
+        with self._lock:
+            if self._asked is None or self._asked.done():
+                self._asked = Future()
+                # A daemon, so that a process that has to stop does not wait for an answer.
+                threading.Thread(target=self._find_out, args=(self._asked,), daemon=True).start()
+            return self._asked
+
+    def _find_out(self, asked: Future[bool]) -> None:
+        try:
+            asked.set_result(self.ask())
+        except Exception as error:  # it is raised to whoever waits
+            asked.set_exception(error)
+
 
 def _database_answers() -> bool:
     try:
@@ -20,7 +51,15 @@ def _database_answers() -> bool:
             cursor.execute("SELECT 1")
     except DatabaseError:
         return False
+    finally:
+        connection.close()  # this thread's
     return True
+
+
+PARTS = {
+    "database": Question(_database_answers),
+    "broker": Question(lambda: servers.redis_answers(settings.REDIS_URL)),
+}
 
 
 @never_cache
@@ -41,9 +80,10 @@ def ready(request: HttpRequest) -> JsonResponse:
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """200 when database and broker answer, else 503 naming the part that does not."""
-    parts = {"database": _database_answers(), "broker": servers.redis_answers(settings.REDIS_URL)}
-    silent = [name for name, is_answering in parts.items() if not is_answering]
-    body: dict[str, str] = {name: "ok" if is_answering else "silent" for name, is_answering in parts.items()}
+    asked = {name: question.begin() for name, question in PARTS.items()}
+    in_time = wait(asked.values(), WITHIN_S).done
+    silent = [name for name, answer in asked.items() if answer not in in_time or not answer.result()]
+    body = {name: "silent" if name in silent else "ok" for name in asked}
     if silent:
         detail = f"No answer from the {' and the '.join(silent)}."
         return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)

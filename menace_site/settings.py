@@ -180,7 +180,14 @@ def _celery_url(redis_url: str) -> str:
 
 
 CELERY_BROKER_URL = _celery_url(REDIS_URL)
-CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": f"{REDIS_PREFIX}:celery:"}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "global_keyprefix": f"{REDIS_PREFIX}:celery:",
+    # A broker that hangs costs whoever knocks this long, once. Else they would wait until it goes on, or, with a new
+    # connection, for as many tries as fit into broker_connection_timeout.
+    "socket_timeout": 1.0,
+    "socket_connect_timeout": 1.0,
+    "max_retries": 0,
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"

@@ -82,9 +82,9 @@ class Outage:
     def kill_database(self) -> None:
         """The server and every process it forked, which all lead groups of their own."""
         os.kill(self.postgres.pid, signal.SIGSTOP)  # it forks no more
-        children = Path(f"/proc/{self.postgres.pid}/task/{self.postgres.pid}/children").read_text().split()
-        assert len(children) > 3
-        for pid in (self.postgres.pid, *map(int, children)):
+        pids = family(self)
+        assert len(pids) > 4
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):  # it has noticed that its parent is gone, and went too
                 os.kill(pid, signal.SIGKILL)
         processes.bury(self.postgres)
@@ -108,6 +108,22 @@ class Outage:
         abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
         Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
         self.knock("learning.tasks.jobs_reap")
+
+
+def stop(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def go_on(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
+def family(outage: Outage) -> list[int]:
+    """PostgreSQL and all that it has forked."""
+    children = Path(f"/proc/{outage.postgres.pid}/task/{outage.postgres.pid}/children").read_text().split()
+    return [outage.postgres.pid, *map(int, children)]
 
 
 DIES = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(10);"

@@ -16,6 +16,7 @@ import pytest
 from channels.db import database_sync_to_async
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.test import Client
+from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
 from games.consumers import CLOSE_TRY_AGAIN, in_thread
@@ -25,7 +26,7 @@ from games.outbox import BROKER, Letter, deliver
 from games.services import Seated
 from tests.factories import machine, room, user
 from tests.learning.runs import run_of
-from tests.outage import DIES, IS_FULL, Outage, stumbling
+from tests.outage import DIES, IS_FULL, Outage, family, go_on, stop, stumbling
 from tests.sockets import RunSocket, Socket, logged_in
 from tests.waiting import wait_until
 
@@ -95,10 +96,30 @@ def test_the_same_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_comes_while_the_database_is_away_gets_a_page_or_json(outage: Outage) -> None:
+def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage, settings: Any) -> None:
+    settings.REDIS_URL = outage.redis_url
+    browser = Client(raise_request_exception=False)
+
+    def says() -> tuple[int, str, str]:
+        response = browser.get("/api/health/ready")
+        said = response.json()
+        return response.status_code, said["database"], said["broker"]
+
+    # Nobody waits for what hangs to go on: neither who asks how things are, nor who knocks at the workers.
+    postgres = family(outage)
+    stop(*postgres, outage.valkey.pid)
+    try:
+        assert says() == (503, "silent", "silent")
+        with pytest.raises(OperationalError):
+            outage.knock("learning.tasks.jobs_reap")
+        go_on(*postgres)
+        assert wait_until(lambda: says() == (503, "ok", "silent"))
+    finally:
+        go_on(*postgres, outage.valkey.pid)
+    assert wait_until(lambda: says() == (200, "ok", "ok"))
+
     outage.kill_database()
     try:
-        browser = Client(raise_request_exception=False)
         assert b"A short pause" in browser.get("/").content
         refused = browser.get("/api/machines")
         assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")

@@ -1,7 +1,6 @@
 """Database and broker that hang: every socket is told, and told again when they are back; the cache waits once."""
 
 import asyncio
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from django.core.cache import caches
 from games.pulse import Pulse
 from menace_site import processes, servers
 from menace_site.cache import ForgivingRedisCache
-from tests.outage import Outage
+from tests.outage import Outage, family, go_on, stop
 from tests.waiting import HANG_S, wait_until
 
 
@@ -39,22 +38,6 @@ class Closing:
 
     async def send_frame(self, kind: str, data: Any) -> None:
         raise RuntimeError("websocket.send after websocket.close")
-
-
-def stop(*pids: int) -> None:
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-
-
-def go_on(*pids: int) -> None:
-    for pid in pids:
-        os.kill(pid, signal.SIGCONT)
-
-
-def family(outage: Outage) -> list[int]:
-    """PostgreSQL and all that it has forked."""
-    children = Path(f"/proc/{outage.postgres.pid}/task/{outage.postgres.pid}/children").read_text().split()
-    return [outage.postgres.pid, *map(int, children)]
 
 
 async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
