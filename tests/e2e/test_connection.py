@@ -1,13 +1,19 @@
 """Reloads, lost connections, restarts of the server, and a second tab that missed something."""
 
+import asyncio
+import contextlib
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from games.models import Room
+from games.pulse import PULSE
 from learning.models import Draw
+from menace_site import servers
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import (
     NOUGHTS,
@@ -22,6 +28,7 @@ from tests.e2e.playing import (
     start_first,
 )
 from tests.factories import house
+from tests.outage import Outage, family, go_on, stop
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -106,6 +113,54 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
     expect(page.locator("#error")).to_be_hidden()
     expect_turn(page)
     finish(page)
+
+
+@contextlib.contextmanager
+def pulse_kept(site: LiveSite) -> Iterator[None]:
+    """Meanwhile the site asks how its servers are, as a web process does from its first moment to its last."""
+    keeping = asyncio.run_coroutine_threadsafe(PULSE.keep(), site.server.servers[0].get_loop())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        assert wait_until(lambda: PULSE.connection is None or PULSE.connection.closed)
+        PULSE.database = PULSE.broker = True
+
+
+def test_pages_say_what_hangs_and_that_it_is_back(
+    outage: Outage, page: Page, live_site: LiveSite, settings: Any
+) -> None:
+    """The site is on servers of this test's own meanwhile, which hang: nobody else's do."""
+    settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
+    in_the_middle(page)
+    learning = page.context.new_page()
+    learning.goto("/learn")
+    expect(learning.locator("#games")).to_contain_text("game")
+    match, learn = page.locator("#connection"), learning.locator("#trouble")
+    postgres = family(outage)
+    with pulse_kept(live_site):
+        try:
+            stop(*postgres)
+            for said in (match, learn):
+                expect(said).to_have_text(
+                    "The site cannot reach its memory just now. Nothing is lost; it goes on by itself."
+                )
+            expect_board_stays(page)
+            # What needs no memory goes on.
+            before = str(learning.locator("#games").text_content())
+            expect(learning.locator("#games")).not_to_have_text(before)
+            go_on(*postgres)
+            for said in (match, learn):
+                expect(said).to_be_hidden()
+
+            stop(outage.valkey.pid)
+            expect(match).to_have_text("Who watches may see your moves a little late just now.")
+            play_mouse(page)
+        finally:
+            go_on(*postgres, outage.valkey.pid)
+        expect(match).to_be_hidden()
+        learning.close()
+        finish(page)
 
 
 def test_no_network_for_a_while(page: Page, watch: Watch) -> None:
