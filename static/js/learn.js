@@ -22,6 +22,8 @@ const THOUSAND = { games: 100, ms: 100 };
 /** The curve and the open box are drawn so often while games rush by, the address is written so often. */
 const DRAWN_MS = 90;
 const WRITTEN_MS = 1_000;
+/** While games are played the machine with the second rule follows so often. */
+const FOLLOWS_MS = 300;
 /** So long the server may say "later" before anything is said about it. */
 const PATIENCE_MS = 3_000;
 /** The curve ends here until there are more games. */
@@ -72,6 +74,9 @@ let machine = null;
 let bands = { band: null, beside: null };
 /** The exact curve as far as it has been seen: where its points lie, and how high. */
 let points = { games: [], score: [] };
+/** The same of the machine with the second rule, which has the same teacher and the same luck. */
+let second = { games: [], score: [] };
+let followedAt = 0;
 /** The box that stays open while games rush by. */
 let kept = 0;
 let drawnAt = 0;
@@ -127,6 +132,7 @@ async function once() {
     wish.isFirst = false;
     return oneGame("game");
   }
+  if (isBehind()) return follow();
   for (const name of ["band", "beside"]) if (isWanted(name)) return fetchBand(name);
   if (document.hidden) return rest(500);
   if (wish.steps > 0) {
@@ -161,6 +167,7 @@ async function open() {
   if (wish.reading === reading) wish.isFresh = false;
   bands = { band: null, beside: null };
   points = { games: [], score: [] };
+  second = { games: [], score: [] };
   playing = null;
   take(answer);
   showAll();
@@ -201,24 +208,44 @@ function take(answer) {
     from = to;
   });
   machine = answer;
-  const { curve: more } = answer;
-  const first = more.games[0] ?? Infinity;
-  const upTo = points.games.findIndex((games) => games >= first);
-  const past = points.games.findIndex((games) => games > answer.games);
-  const score = more.games.map((_, at) => more.win[at] + more.draw[at] / 2);
-  const join = (known, fresh) => [
-    ...known.slice(0, upTo < 0 ? known.length : upTo),
-    ...fresh,
-    ...(past < 0 ? [] : known.slice(past)),
-  ];
-  points = { games: join(points.games, more.games), score: join(points.score, score) };
+  points = joined(points, answer);
   return changed;
 }
 
+/** A curve with the points of an answer in it. */
+function joined(known, { curve: more, games: end }) {
+  const first = more.games[0] ?? Infinity;
+  const upTo = known.games.findIndex((games) => games >= first);
+  const past = known.games.findIndex((games) => games > end);
+  const score = more.games.map((_, at) => more.win[at] + more.draw[at] / 2);
+  const join = (old, fresh) => [
+    ...old.slice(0, upTo < 0 ? old.length : upTo),
+    ...fresh,
+    ...(past < 0 ? [] : old.slice(past)),
+  ];
+  return { games: join(known.games, more.games), score: join(known.score, score) };
+}
+
 /** The games of the last point that every machine has one after: what comes behind it is asked for. */
-function since(games) {
-  const before = points.games.filter((at) => at < Math.min(games, machine.games));
+function since(games, known = points) {
+  const before = known.games.filter((at) => at < Math.min(games, machine.games));
   return before.at(-1) ?? -1;
+}
+
+/** Whether the machine with the second rule has something to catch up with, and it is time for it. */
+function isBehind() {
+  if (!wish.reading.beside_address || second.games.includes(machine.games)) return false;
+  return !wish.isRunning || performance.now() - followedAt > FOLLOWS_MS;
+}
+
+/** As many games of the machine with the second rule, or as many as can be played at once. */
+async function follow() {
+  const other = new Course(game.slug, wish.reading.beside_address);
+  const answer = await other.machine(machine.games, since(machine.games, second));
+  followedAt = performance.now();
+  if (wish.isFresh) return;
+  second = joined(second, answer);
+  showCurve();
 }
 
 /** To a place on the curve, as far as can be played at once; then on from there. */
@@ -344,12 +371,20 @@ function showAll() {
 /** The bands and the curve in one picture, over all places where one of them has a point. */
 function showCurve() {
   const { band, beside } = bands;
-  const xs = [...new Set([...points.games, ...(band?.games ?? []), ...(beside?.games ?? [])])].sort((a, b) => a - b);
+  const places = [points, second, band, beside].flatMap((one) => one?.games ?? []);
+  const xs = [...new Set(places)].sort((a, b) => a - b);
   const over = (games, values) => {
     const at = new Map(games.map((x, n) => [x, values[n]]));
     return xs.map((x) => at.get(x) ?? null);
   };
   const lines = [{ name: "This machine", colour: "0", values: over(points.games, points.score) }];
+  if (second.games.length)
+    lines.push({
+      name: "The second rule, with the same luck",
+      colour: "1",
+      dash: dash(5),
+      values: over(second.games, second.score),
+    });
   if (band) lines.push(...bandLines(band, "ink", "200 like it", 1, over));
   if (beside) lines.push(...bandLines(beside, "1", "200 with the second rule", 2, over));
   const highest = Math.max(...lines.flatMap(({ values, high }) => [...values, ...(high ?? [])]));
