@@ -13,7 +13,8 @@ from tests.bench.live_site import Site, running_site
 LATENCY_MS = 40
 BYTES_PER_S = 10_000_000 / 8
 VISITS = 7
-MAIN = ("/", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
+LEARNT_S = 2.0
+MAIN = ("/", "/learn", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
 
 NOTE = """
   window.painted = 0;
@@ -37,10 +38,18 @@ MOVE = """async ([open, since]) => {
   await until(() => document.querySelectorAll("#moves > li").length > before);
   return [isOpen, performance.timeOrigin + performance.now() - since];
 }"""
+# A box whose beads a game has changed is marked on the wall.
+LEARNT = """async (since) => {
+  await new Promise((done) => {
+    const look = () => (document.querySelector(".wall-last") ? done() : requestAnimationFrame(look));
+    look();
+  });
+  return performance.timeOrigin + performance.now() - since;
+}"""
 
 
 def first_seconds() -> Iterator[Figure]:
-    """The front page, one click to a move of one's own, and the weight of every main page."""
+    """The front page, one click to a move of one's own or to beads that change, and the weight of every main page."""
     with running_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
@@ -53,6 +62,9 @@ def first_seconds() -> Iterator[Figure]:
             ("one click to a move of one's own, played and shown, s", moved, 1.5),
         ):
             yield Figure(name, spread(found), f"<= {most}", sorted(found)[len(found) // 2] <= most)
+        learnt = [_watch(browser, site) for _ in range(VISITS + 1)][1:]
+        name = "one click to beads that change by themselves, s"
+        yield Figure(name, spread(learnt), f"<= {LEARNT_S}", sorted(learnt)[len(learnt) // 2] <= LEARNT_S)
         yield Figure("front page, layout shift", spread(shifted, "{:.3f}"), "<= 0.02", max(shifted) <= 0.02)
         for address in MAIN:
             page, sent = _visitor(browser, site)
@@ -72,6 +84,18 @@ def _visit(browser: Browser, site: Site) -> tuple[float, float, float, float]:
     opened, moved = page.evaluate(MOVE, [OPEN, since])
     page.context.close()
     return painted, shifted, opened / 1000, moved / 1000
+
+
+def _watch(browser: Browser, site: Site) -> float:
+    """Seconds from a click on the front page until a machine that was watched has learnt from a game."""
+    page, _ = _visitor(browser, site)
+    page.goto("/", wait_until="networkidle")
+    since = page.evaluate("performance.timeOrigin + performance.now()")
+    page.get_by_role("navigation", name="Site").get_by_role("link", name="Watch it learn").click(no_wait_after=True)
+    page.wait_for_url("**/learn**", wait_until="commit")
+    seconds = page.evaluate(LEARNT, since) / 1000
+    page.context.close()
+    return float(seconds)
 
 
 def _visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
