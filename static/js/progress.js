@@ -32,7 +32,7 @@ export function progressCurve({ curve, curve_words: words }) {
       "figcaption",
       { class: "soft small", "aria-hidden": "true" },
       html("span", {}, "0 games"),
-      html("span", {}, "not lost against perfect play, 0 to 100 %"),
+      html("span", {}, "not lost against perfect play, 0\u00a0to\u00a0100\u00a0%"),
       html("span", {}, figure(most)),
     ),
   );
