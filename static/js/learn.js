@@ -214,15 +214,12 @@ function take(answer) {
 
 /** A curve with the points of an answer in it. */
 function joined(known, { curve: more, games: end }) {
-  const first = more.games[0] ?? Infinity;
-  const upTo = known.games.findIndex((games) => games >= first);
-  const past = known.games.findIndex((games) => games > end);
+  const first = more.games[0] ?? end + 1;
+  const place = (at) => (at < 0 ? known.games.length : at);
+  const upTo = place(known.games.findIndex((games) => games >= first));
+  const past = place(known.games.findIndex((games) => games > end));
   const score = more.games.map((_, at) => more.win[at] + more.draw[at] / 2);
-  const join = (old, fresh) => [
-    ...old.slice(0, upTo < 0 ? old.length : upTo),
-    ...fresh,
-    ...(past < 0 ? [] : old.slice(past)),
-  ];
+  const join = (old, fresh) => [...old.slice(0, upTo), ...fresh, ...old.slice(past)];
   return { games: join(known.games, more.games), score: join(known.score, score) };
 }
 
@@ -241,11 +238,15 @@ function isBehind() {
 /** As many games of the machine with the second rule, or as many as can be played at once. */
 async function follow() {
   const other = new Course(game.slug, wish.reading.beside_address);
-  const answer = await other.machine(machine.games, since(machine.games, second));
-  followedAt = performance.now();
-  if (wish.isFresh) return;
-  second = joined(second, answer);
-  showCurve();
+  try {
+    const answer = await other.machine(machine.games, since(machine.games, second));
+    if (wish.isFresh) return;
+    second = joined(second, answer);
+    showCurve();
+  } finally {
+    // Afterwards, and even if there was no answer: the first machine is not to wait for it.
+    followedAt = performance.now();
+  }
 }
 
 /** To a place on the curve, as far as can be played at once; then on from there. */
