@@ -14,6 +14,7 @@ LATENCY_MS = 40
 BYTES_PER_S = 10_000_000 / 8
 VISITS = 7
 LEARNT_S = 2.0
+FRAMES_S, WATCHED_S = 30, 3
 MAIN = ("/", "/learn", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
 
 NOTE = """
@@ -46,6 +47,17 @@ LEARNT = """async (since) => {
   });
   return performance.timeOrigin + performance.now() - since;
 }"""
+# Whole seconds of a page that learns as fast as it goes: how many frames are drawn in one.
+FRAMES = """async (seconds) => {
+  document.querySelector("[name=speed][value=full]").click();
+  const begin = performance.now();
+  let frames = 0;
+  while (performance.now() - begin < 1000 * seconds) {
+    await new Promise(requestAnimationFrame);
+    frames += 1;
+  }
+  return frames / seconds;
+}"""
 
 
 def first_seconds() -> Iterator[Figure]:
@@ -62,9 +74,12 @@ def first_seconds() -> Iterator[Figure]:
             ("one click to a move of one's own, played and shown, s", moved, 1.5),
         ):
             yield Figure(name, spread(found), f"<= {most}", sorted(found)[len(found) // 2] <= most)
-        learnt = [_watch(browser, site) for _ in range(VISITS + 1)][1:]
+        watched = [_watch(browser, site) for _ in range(VISITS + 1)][1:]
+        learnt, frames = (list(column) for column in zip(*watched, strict=True))
         name = "one click to beads that change by themselves, s"
         yield Figure(name, spread(learnt), f"<= {LEARNT_S}", sorted(learnt)[len(learnt) // 2] <= LEARNT_S)
+        name = "watched at full speed, frames a second"
+        yield Figure(name, spread(frames, "{:.0f}"), f">= {FRAMES_S}", sorted(frames)[len(frames) // 2] >= FRAMES_S)
         yield Figure("front page, layout shift", spread(shifted, "{:.3f}"), "<= 0.02", max(shifted) <= 0.02)
         for address in MAIN:
             page, sent = _visitor(browser, site)
@@ -86,16 +101,16 @@ def _visit(browser: Browser, site: Site) -> tuple[float, float, float, float]:
     return painted, shifted, opened / 1000, moved / 1000
 
 
-def _watch(browser: Browser, site: Site) -> float:
-    """Seconds from a click on the front page until a machine that was watched has learnt from a game."""
+def _watch(browser: Browser, site: Site) -> tuple[float, float]:
+    """Seconds from a click until a machine has learnt from a game; then frames a second at full speed."""
     page, _ = _visitor(browser, site)
     page.goto("/", wait_until="networkidle")
     since = page.evaluate("performance.timeOrigin + performance.now()")
     page.get_by_role("navigation", name="Site").get_by_role("link", name="Watch it learn").click(no_wait_after=True)
     page.wait_for_url("**/learn**", wait_until="commit")
-    seconds = page.evaluate(LEARNT, since) / 1000
+    seconds, frames = page.evaluate(LEARNT, since) / 1000, page.evaluate(FRAMES, WATCHED_S)
     page.context.close()
-    return float(seconds)
+    return seconds, frames
 
 
 def _visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
