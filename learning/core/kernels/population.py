@@ -144,18 +144,8 @@ def train_population(
                 learner.tally[row],
             )
             done = marks[mark]
-            measure(
-                learner,
-                row,
-                indptr,
-                successor,
-                side,
-                machine_side,
-                theirs,
-                worst,
-                policy,
-                measured[row, mark],
-            )
+            found = measured[row, mark]
+            measure(learner, row, indptr, successor, side, machine_side, theirs, worst, policy, found)
             note(learner, row, tallies[row, mark], openings[row, mark])
 
 
@@ -214,16 +204,6 @@ def train_pairs(
             )
             done = marks[mark]
             learner = first_players if machine_side == 0 else second_players
-            measure(
-                learner,
-                row,
-                indptr,
-                successor,
-                side,
-                machine_side,
-                theirs,
-                worst,
-                policy,
-                measured[row, mark],
-            )
+            found = measured[row, mark]
+            measure(learner, row, indptr, successor, side, machine_side, theirs, worst, policy, found)
             note(learner, row, tallies[row, mark], openings[row, mark])
