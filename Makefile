@@ -25,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare archiving alerts hosts bench sbom lint format types lock lock-tools vendor browser test-browser
+.PHONY: help run test check bare archiving alerts hosts faults bench sbom lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -85,6 +85,12 @@ hosts: $(DEV) $(SERVERS) ## docker-compose.yml on several machines, from Debian'
 			--no-install-recommends $$missing; } >/dev/null || true; \
 	fi
 	@$(BIN)/python -m tests.hosts $(HOSTS)
+
+faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled up, set to another time (as root; minutes)
+	@command -v cc >/dev/null || test "$$(id -u)" != 0 || \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc libc6-dev; } \
+			>/dev/null || true
+	@$(BIN)/python -m tests.site.faults $(FAULTS)
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench

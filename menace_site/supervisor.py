@@ -34,7 +34,9 @@ class StopRequested(BaseException):
 
 
 def say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - this is what the person who typed make run reads
+    """Tell the person who typed ``make run``; a terminal that is gone or a full disk beneath a log ends nothing."""
+    with contextlib.suppress(OSError):
+        print(text, flush=True)  # noqa: T201
 
 
 @dataclass
@@ -208,7 +210,7 @@ class Supervisor:
     def _start_again(self, child: Child) -> None:
         try:
             self._start(child)
-        except servers.ServerError as error:
+        except (servers.ServerError, OSError) as error:  # a full disk keeps a log from being opened, say
             say(f"{child.name}: {error}")
             child.start_again_at_s = time.monotonic() + BACK_OFF_S
 

@@ -12,10 +12,12 @@ is opened again, and the state it joins with tells whether the move had been sto
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
 import re
 import resource
+import signal
 import ssl
 import struct
 import sys
@@ -44,7 +46,7 @@ class Case:
     think_s: float
     """On average; between half and one and a half of it."""
     seconds: float
-    """How long is measured, after everybody has begun."""
+    """How long is measured at most, after everybody has begun: SIGTERM ends it before."""
     host: str = "127.0.0.1"
     site: str = "localhost"
     """The name that the host is asked by."""
@@ -408,7 +410,10 @@ class Crowd:
             player.begin()
         await asyncio.sleep(max(1.0, 2 * case.think_s))
         self._begin()
-        await asyncio.sleep(case.seconds)
+        enough = asyncio.Event()
+        self.loop.add_signal_handler(signal.SIGTERM, enough.set)  # whoever waits for us may have seen it
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(enough.wait(), case.seconds)
         self._end()
         drained = time.perf_counter() + DRAIN_S
         while any(player.asked for player in self.players) and time.perf_counter() < drained:

@@ -18,8 +18,9 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from games.rules.base import Side
@@ -85,10 +86,12 @@ class Result:
         return not self.found["faults"] and not self.wrong
 
 
-def play(site: Site, case: Case, *, log_statements: bool = False, kills: Sequence[str] = ()) -> Result:
+def play(
+    site: Site, case: Case, *, log_statements: bool = False, meanwhile: Callable[[], None] | None = None
+) -> Result:
     """Let everybody play, then compare what they were told with what is stored.
 
-    With ``kills``, groups of ``live_site.GROUPS``, processes of each die meanwhile, and nothing is sampled.
+    Where something is done ``meanwhile`` nothing is sampled, and everybody plays until it is done.
     """
     from django.db import connection
 
@@ -104,17 +107,18 @@ def play(site: Site, case: Case, *, log_statements: bool = False, kills: Sequenc
     client.stdin.close()
     assert client.stdout.readline() == "begin\n"
     sample, text = Sample(case.seconds), ""
-    if kills:
-        kill_in_turn(kills, case.seconds)
-    else:
+    if meanwhile is None:
         watch.begin()
+    else:
+        meanwhile()
+        client.terminate()
     logged_from = site.log.stat().st_size
     assert client.stdout.readline() == "end\n"
     if log_statements:
         with site.log.open() as log:
             log.seek(logged_from)
             text = log.read()
-    if not kills:
+    if meanwhile is None:
         sample = watch.end()
     found = json.load(client.stdout)
     assert client.wait() == 0
@@ -171,7 +175,8 @@ def _miscounted(before: dict[int, tuple[int, int]]) -> list[str]:
     from games.models import MatchStatus
     from learning.models import LessonKind, Machine, MachineSeat, TrainingRun
 
-    trained = set(TrainingRun.objects.filter(finished_at__isnull=True).values_list("machine_id", flat=True))
+    newly_trained = Q(finished_at__isnull=True) | ~Q(machine_id__in=before)
+    trained = set(TrainingRun.objects.filter(newly_trained).values_list("machine_id", flat=True))
     over = Q(seat__match__status=MatchStatus.FINISHED)
     ended = dict(MachineSeat.objects.filter(over).values_list("machine_id").annotate(Count("pk")))
     taught = Count("lessons", filter=Q(lessons__kind=LessonKind.MATCH))
@@ -291,9 +296,9 @@ def wait_for_workers() -> None:
 
 
 @contextlib.contextmanager
-def idle_site() -> Iterator[Site]:
+def idle_site(**settings: str) -> Iterator[Site]:
     """A site of which Django knows here, without bounds, and with nothing to do."""
-    with running_site(**UNBOUNDED) as site:
+    with running_site(**UNBOUNDED, **settings) as site:
         set_up_here(site)
         wait_for_workers()
         yield site
@@ -327,7 +332,8 @@ def main(words: list[str]) -> int:
 
 def _play_options(site: Site, options: argparse.Namespace) -> Result:
     kills = [group for group in options.kill.split(",") if group]
-    return play(site, case_of(site, options), log_statements=options.statements, kills=kills)
+    meanwhile = partial(kill_in_turn, kills, options.seconds) if kills else None
+    return play(site, case_of(site, options), log_statements=options.statements, meanwhile=meanwhile)
 
 
 def live_few() -> Iterator[Figure]:

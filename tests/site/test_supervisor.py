@@ -200,6 +200,13 @@ def test_stopping_during_the_start_leaves_nothing(start: Callable[..., Run]) -> 
     assert output.endswith("Beadbox has stopped.\n")
 
 
+def test_where_nothing_can_be_written_the_site_goes_on() -> None:
+    words = "import os; from menace_site.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
+    assert done.returncode == 7
+
+
 def test_a_port_in_use_is_a_sentence(start: Callable[..., Run]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
