@@ -496,8 +496,12 @@ def _answer_store(asked: Match, choice: Choice, most: int | None) -> None:
 
 
 def _is_overdue(match: Match) -> bool:
-    """Whether whoever was to think about the next move has had time enough: perhaps its process is gone."""
-    return match.answer_by is not None and match.answer_by < timezone.now()
+    """Whether whoever was to think about the next move has had time enough: perhaps its process is gone.
+
+    What has far more time than anybody is given was asked before the clock was set back.
+    """
+    now = timezone.now()
+    return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_WITHIN
 
 
 def _think_later(match: Match, seats: Sequence[Seat], most: int | None) -> None:

@@ -32,6 +32,8 @@ JobT = TypeVar("JobT", bound=Job)
 
 KNOCK_AGAIN_S = 10
 """A job that waits is knocked for again when the last knock is this old: the message may be lost."""
+LONGEST_LEASE = timedelta(minutes=2)
+"""A lease that ends later was taken, or given back, before the clock was set back: nobody may have it."""
 KNOCKS_AT_ONCE = 20
 """And no more than so many at a time: a knock is a turn for whoever waits, so a few bring all of them on."""
 
@@ -59,7 +61,8 @@ class TurnEnd:
 
 def waits(now: datetime) -> Q:
     """Jobs that wait for a worker: never begun, let go, or left by a worker that has died."""
-    return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING, lease_until__lt=now)
+    is_over = Q(lease_until__lt=now) | Q(lease_until__gt=now + LONGEST_LEASE)
+    return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING) & is_over
 
 
 class JobKind(ABC, Generic[JobT]):
@@ -243,7 +246,8 @@ def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float,
 def forgotten(kind: JobKind[Any]) -> list[int]:
     """What waits although the last knock for it is long past, longest first; a knock for it is taken as given."""
     now = timezone.now()
-    waiting = kind.rows.filter(waits(now), knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S))
+    long_ago = Q(knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
+    waiting = kind.rows.filter(waits(now), long_ago)
     jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:KNOCKS_AT_ONCE])
     ids = [job.pk for job in jobs]
     kind.rows.filter(pk__in=ids).update(knocked_at=now)

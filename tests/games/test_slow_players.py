@@ -146,6 +146,22 @@ def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypat
     assert Ply.objects.count() == 2
 
 
+def test_what_was_asked_before_the_clock_was_set_back_is_asked_again(
+    ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Callable[[], None]] = []
+    monkeypatch.setattr(thinking, "think", lambda question, _: asked.append(question))
+    seated = slow()
+    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    state_of(seated)
+    assert len(asked) == 1
+    Match.objects.filter(room=seated.room).update(answer_by=timezone.now() + timedelta(hours=1))
+    state_of(seated)
+    ponderer.may_move.set()
+    asked[1]()
+    assert state_of(seated)["ply"] == 2
+
+
 def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
     seated = slow()
     services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)

@@ -30,7 +30,7 @@ from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, traini
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_claim, experiment_execute
-from learning.workers.jobs import JobLostError, TurnEnd, claim_next, end, let_go, renew, waits
+from learning.workers.jobs import JobLostError, TurnEnd, claim_next, end, forgotten, let_go, renew, waits
 from learning.workers.pairings import PAIRINGS, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_claim, run_execute
 from menace_site.celery import app
@@ -361,3 +361,19 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
 def has_begun(job: Job) -> bool:
     job.refresh_from_db()
     return job.lease_until is not None or job.status == JobStatus.FINISHED
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_what_was_let_go_or_left_before_the_clock_was_set_back_has_its_turn(kind: str) -> None:
+    MAKE[kind]()
+    (of_kind,) = (one for one in tasks.KINDS if one.slug == kind)
+    taken = claim_next([of_kind])
+    assert taken is not None
+    job = taken[1]
+    assert of_kind.claim(job.pk) is None, "somebody has it"
+    an_hour_on = timezone.now() + timedelta(hours=1)
+    type(job)._default_manager.filter(pk=job.pk).update(lease_until=an_hour_on, knocked_at=an_hour_on)
+    assert forgotten(of_kind) == [job.pk]
+    assert of_kind.claim(job.pk) is not None
+    with pytest.raises(JobLostError):
+        renew(job, 20)
