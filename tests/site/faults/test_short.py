@@ -9,8 +9,8 @@ import pytest
 from menace_site.servers import BASE_DIR
 
 pytestmark = pytest.mark.slow
-OURS = {"DATABASE_URL", "REDIS_URL", "REDIS_PREFIX", "BEADBOX_VAR"}
-"""What would lead the site to the tests' own servers."""
+OURS = {"DATABASE_URL", "REDIS_URL", "REDIS_PREFIX", "BEADBOX_VAR", "BEADBOX_TEST_VAR", "DJANGO_SETTINGS_MODULE"}
+"""What would lead the site to the settings and servers of the tests."""
 
 
 def test_nothing_is_lost_or_doubled_on_a_site_that_is_broken_while_people_play() -> None:
