@@ -110,8 +110,10 @@ def play(
     if meanwhile is None:
         watch.begin()
     else:
-        meanwhile()
-        client.terminate()
+        try:
+            meanwhile()
+        finally:
+            client.terminate()
     logged_from = site.log.stat().st_size
     assert client.stdout.readline() == "end\n"
     if log_statements:
