@@ -1,8 +1,8 @@
 """Machines that keep values and several processes: killed workers, live matches beside runs, deletion meanwhile."""
 
+import itertools
 import os
 import signal
-import subprocess
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -85,32 +85,41 @@ def ledger_is_whole(machine: Machine) -> None:
 def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worker: StartWorker) -> None:
     games = 120
     points = [0, 14, 54, games]
-    whole, cut = learner("Whole"), learner("Cut")
-    run = started(cut, games)
+    whole = learner("Whole")
+    expected = trained(whole, games)  # not meanwhile: its kernel would keep this process from looking
 
     def is_taking_a_sample() -> bool:
         return done(run) in points[1:3] and not run.curve.filter(games_done=run.games_done).exists()
 
-    def kill_two_workers() -> None:
-        for moment in (is_taking_a_sample, lambda: 54 < done(run) < games):
-            worker = start_worker()
-            tasks.knock(RUNS, [run.pk])
+    def is_further() -> bool:
+        return 54 < done(run) < games
 
-            def is_killed(moment: Callable[[], bool] = moment, worker: subprocess.Popen[bytes] = worker) -> bool:
-                with transaction.atomic():  # while we look it waits, so that no moment passes before it is killed
-                    Machine.objects.select_for_update(no_key=True).get(pk=cut.pk)
-                    if is_now := moment():
-                        os.killpg(worker.pid, signal.SIGKILL)
-                    assert run.status != JobStatus.FINISHED, "the moment was missed"
-                return is_now
+    def kills_a_worker(moment: Callable[[], bool]) -> bool:
+        """Kill a worker at this moment; whether it came before all was over."""
+        worker = start_worker()
+        tasks.knock(RUNS, [run.pk])
 
-            assert wait_until(is_killed, poll_s=0.005)
-            assert wait_until(lambda worker=worker: is_dead(worker))
-            # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
-            assert TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING).update(lease_until=timezone.now())
+        def is_killed() -> bool:
+            with transaction.atomic():  # while we look it waits, so that no moment passes before it is killed
+                Machine.objects.select_for_update(no_key=True).get(pk=cut.pk)
+                came.append(moment())
+                if came[-1] or run.status == JobStatus.FINISHED:
+                    os.killpg(worker.pid, signal.SIGKILL)
+                    return True
+            return False
 
-    expected = trained(whole, games)  # not meanwhile: its kernel would keep this process from looking
-    kill_two_workers()
+        came: list[bool] = []
+        assert wait_until(is_killed, poll_s=0.005)
+        assert wait_until(lambda: is_dead(worker))
+        # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
+        TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING).update(lease_until=timezone.now())
+        return came[-1]
+
+    for attempt in itertools.count():  # a sample takes milliseconds, and this process may be asleep meanwhile
+        cut = learner(f"Cut {attempt}")
+        run = started(cut, games)
+        if kills_a_worker(is_taking_a_sample) and kills_a_worker(is_further):
+            break
     successor = run_claim(run.pk)
     assert successor is not None
     assert 54 < successor.games_done < games
