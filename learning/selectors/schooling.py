@@ -37,6 +37,8 @@ INSIDE = 10
 """So many requests are worked for or wait for that; whoever comes then is told to come again."""
 CROWDED_S = 3
 """When."""
+KEPT_FREE = 4
+"""Of those places, so many are for whoever was told to come again: pages that are inside ask at once, and again."""
 FEW_GAMES = 5_000
 """So many take less than handing them to another thread and waiting for it."""
 SHARE = 0.4
@@ -60,6 +62,8 @@ class Desk:
         self._helper: Executor | None = None
         self._inside: Counter[str] = Counter()
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._sent_away: dict[str, float] = {}
+        """When those were last told to come again who found no place, and have not yet had one."""
 
     def work(self, who: str, function: Callable[[float], ValueT]) -> ValueT:
         """What the helper makes of some time, which the function is called with.
@@ -70,7 +74,7 @@ class Desk:
         with self._lock:
             if self._debt(who) > BURST_S:
                 raise SchoolingBusyError
-            if self._inside.total() >= INSIDE or self._inside[who] >= PLACES:
+            if self._inside[who] >= PLACES or not self._has_place(who):
                 raise SchoolingBusyError(retry_after_s=CROWDED_S)
             # Here, not at the start: most servers' processes are never asked.
             helper = self._helper = self._helper or self._opened()
@@ -89,6 +93,18 @@ class Desk:
                 self._inside += Counter()  # who is not inside has no entry
         self._count(who, min(AT_MOST_S, used))
         return result
+
+    def _has_place(self, who: str) -> bool:
+        """Whether there is a place for somebody; if not, some are kept for them until they come again."""
+        now = time.monotonic()
+        self._sent_away = {one: at for one, at in self._sent_away.items() if now - at < 2 * CROWDED_S}
+        places = INSIDE - self._inside.total()
+        kept_free = 0 if who in self._sent_away else min(KEPT_FREE, len(self._sent_away))
+        if places <= kept_free:
+            self._sent_away[who] = now
+            return False
+        self._sent_away.pop(who, None)
+        return True
 
     @contextmanager
     def beside(self, who: str) -> Iterator[None]:

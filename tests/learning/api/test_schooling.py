@@ -243,6 +243,34 @@ def test_more_than_can_be_worked_off_are_told_to_come_again(desk):
     assert APIClient().get("/api/learn/machine?games=50000&seed=79").status_code == 200
 
 
+def test_who_was_told_to_come_again_comes_before_who_was_inside_just_now(desk):
+    go, most = threading.Event(), selectors_schooling.INSIDE
+    waiting = [threading.Thread(target=desk.work, args=(f"{number}", lambda _: go.wait())) for number in range(most)]
+    for thread in waiting[:-1]:
+        thread.start()
+    try:
+        assert wait_until(lambda: desk._inside.total() == most - 1)
+        waiting[-1].start()
+        assert wait_until(lambda: desk._inside.total() == most)
+        with pytest.raises(SchoolingBusyError):
+            desk.work("late", lambda _: 1)
+        desk._inside["0"] -= 1  # as if the first had their answer
+        with pytest.raises(SchoolingBusyError):
+            desk.work("0", lambda _: 1)
+        late = threading.Thread(target=desk.work, args=("late", lambda _: go.wait()))
+        late.start()
+        assert wait_until(lambda: desk._inside["late"] == 1)
+        assert desk._sent_away.keys() == {"0"}
+        desk._inside["0"] += 1
+    finally:
+        go.set()
+        for thread in (*waiting, late):
+            thread.join()
+    assert not desk._inside
+    assert desk.work("0", lambda _: 1) == 1
+    assert not desk._sent_away
+
+
 def test_it_is_counted_by_address(monkeypatch):
     monkeypatch.setattr(SchoolingThrottle, "THROTTLE_RATES", {"schooling": "2/min"})
     api = APIClient()
