@@ -4,6 +4,7 @@ import gc
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.admin.apps import AdminConfig
 from django.core.checks import register
 
 COLLECT_AFTER = 50_000
@@ -24,3 +25,9 @@ class SiteConfig(AppConfig):
         # A memory of 10,000 boxes is 60,000 objects that all stay. At Python's own threshold of 700, laying it out goes
         # through everything there is again and again, a fifth of a second each time, and whoever plays waits.
         gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
+
+
+class StaffConfig(AdminConfig):
+    """Django's admin, entered by two factors."""
+
+    default_site = "menace_site.staff.StaffSite"

@@ -1,4 +1,4 @@
-"""System checks for what must not be misconfigured. They are errors: ``migrate`` and ``check`` stop on them."""
+"""System checks for what must not be misconfigured; ``migrate`` stops on errors, ``make check`` on warnings, too."""
 
 from collections.abc import Sequence
 from ipaddress import ip_network
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error
+from django.core.checks import WARNING, CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 
 SECRET_KEY_MIN_CHARACTERS = 50
@@ -28,7 +28,7 @@ def _is_network(text: str) -> bool:
 
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """One error for each unsafe or missing setting of a site that is not a local run."""
+    """One error, or warning, for each unsafe or missing setting of a site that is not a local run."""
     if settings.LOCAL:
         return []
     key = _secret_key()
@@ -49,4 +49,9 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
             "Set METRICS_ADDRESSES to addresses or networks, such as 10.0.0.0/8, separated by commas.",
         ),
     }
-    return [Error(text, id=check_id) for check_id, (is_unsafe, text) in unsafe.items() if is_unsafe]
+    found: list[CheckMessage] = [Error(text, id=name) for name, (is_unsafe, text) in unsafe.items() if is_unsafe]
+    if not settings.STAFF_SECOND_FACTOR:
+        hint = "Unset it, unless something in front of /admin/ asks for a second factor."
+        says = "STAFF_SECOND_FACTOR is off: a password is all that the staff's pages ask for."
+        found.append(CheckMessage(WARNING, says, hint, id="beadbox.W001"))
+    return found

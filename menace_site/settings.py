@@ -62,7 +62,7 @@ INSTALLED_APPS = [
     "menace_site.apps.SiteConfig",
     "games.apps.GamesConfig",
     "learning.apps.LearningConfig",
-    "django.contrib.admin",
+    "menace_site.apps.StaffConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -78,6 +78,9 @@ INSTALLED_APPS = [
     "django_celery_beat",
     "axes",
     "csp",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
 ]
 
 MIDDLEWARE = [
@@ -91,6 +94,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "games.identity.VisitorMiddleware",
+    "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -301,6 +305,10 @@ SESSION_COOKIE_SECURE = not LOCAL
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = not LOCAL
 X_FRAME_OPTIONS = "DENY"
+# The staff's pages ask for a code of a device, too; not on one's own machine, where nobody else comes.
+STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not LOCAL)
+OTP_TOTP_ISSUER = "Beadbox"
+OTP_ADMIN_HIDE_SENSITIVE_DATA = True
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],

@@ -1,10 +1,16 @@
 """The staff's pages: boards drawn as boards, beads as bars, history read-only."""
 
+import re
+from typing import Any
+
 import pytest
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from playwright.sync_api import Page, expect
 
 from games.models import Match
 from learning.models import Box, Machine
+from tests.e2e.axe import violations
 from tests.e2e.playing import play_out_mouse, start_first
 from tests.factories import house, user
 
@@ -91,3 +97,24 @@ def test_history_is_read_only(page: Page, address: str) -> None:
     if first.count():
         first.first.click()
         expect_read_only(page)
+
+
+def test_a_second_factor_is_set_up_by_keyboard_and_on_a_telephone(page: Page, settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = True
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/admin/games/match/")
+    expect(page.get_by_role("heading", name="Set up your second factor")).to_be_visible()
+    expect(page.get_by_role("img", name="The key as a QR code")).to_be_visible()
+    assert violations(page) == []
+    field = page.get_by_label("Code:")
+    field.focus()
+    page.keyboard.type("000")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("That is not the code")
+    TOTPDevice.objects.update(throttling_failure_count=0)
+    field.fill(f"{totp(TOTPDevice.objects.get().bin_key):06d}")
+    field.press("Enter")
+    expect(page.locator(".recovery-codes li")).to_have_count(10)
+    assert violations(page) == []
+    page.get_by_role("link", name="I have them. Go on").click()
+    expect(page).to_have_url(re.compile("/admin/games/match/$"))

@@ -65,6 +65,7 @@ def test_a_safe_site_passes_every_check_for_deployment() -> None:
         ({"DEBUG": "1"}, "beadbox.E003"),
         ({"DATABASE_URL": ""}, "beadbox.E004"),
         ({"REDIS_URL": ""}, "beadbox.E005"),
+        ({"STAFF_SECOND_FACTOR": "0"}, "beadbox.W001"),
     ],
 )
 def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], check_id: str) -> None:
