@@ -63,7 +63,7 @@ archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (a
 		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql pgbackrest; } >/dev/null
 	@$(BIN)/python -m tests.archiving
 
-alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site that is broken in ten ways (minutes)
+alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site that is broken in many ways (minutes)
 	@if ! command -v prometheus >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing for the alert rules: prometheus"; \
 		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends prometheus; } \

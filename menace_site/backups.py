@@ -206,6 +206,14 @@ def digest_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sha256")
 
 
+def latest_age(folder: Path) -> timedelta | None:
+    """How long ago the newest of a folder was made; ``None`` where there is none."""
+    now = datetime.now(UTC)
+    ages = [now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC) for made in folder.glob(NAMES)]
+    # One of the future is of a clock that was wrong: it would be the newest for as long.
+    return min((age for age in ages if age >= timedelta(0)), default=None)
+
+
 def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1)) -> Path | None:
     """Make one if the newest of the folder is a day old; the file. Only then the oldest go, so that ``most`` stay.
 
@@ -213,10 +221,7 @@ def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1
         BackupError: none was made, and none has gone.
         BusyError: one is being made.
     """
-    now = datetime.now(UTC)
-    ages = [now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC) for made in folder.glob(NAMES)]
-    # One of the future is of a clock that was wrong: it would be the newest for as long.
-    if any(timedelta(0) <= age < every for age in ages):
+    if (age := latest_age(folder)) is not None and age < every:
         return None
     file = backup_make(folder)
     for old in sorted(made for made in folder.glob(NAMES) if made.name <= file.name)[:-most]:

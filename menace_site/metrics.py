@@ -9,10 +9,12 @@ So a claim can only take the right away.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Address, ip_address, ip_network
+from pathlib import Path
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -28,6 +30,7 @@ from prometheus_client.registry import Collector
 from games.crowd import CROWD
 from games.models import MatchStatus
 from learning.tasks import KINDS
+from menace_site.backups import latest_age
 from menace_site.boundary import Application, Receive, Scope, Send, answer
 from menace_site.metric_files import metric_files_read
 
@@ -77,6 +80,20 @@ class Processes(Collector):
 
     def collect(self) -> Iterable[Metric]:
         return metric_files_read()
+
+
+class Copies(Collector):
+    """How old the latest back-up is, on a machine that keeps any."""
+
+    def collect(self) -> Iterator[Metric]:
+        if settings.BACKUP_DIR:
+            age = latest_age(Path(settings.BACKUP_DIR))
+            seconds = math.inf if age is None else age.total_seconds()
+            yield _gauge(
+                "backup_age_seconds",
+                "How long ago the latest back-up was made; for ever, if none is there",
+                {(): seconds},
+            )
 
 
 class Site(Collector):
@@ -209,7 +226,7 @@ class Metrics:
             await answer(send, 405, says, (b"allow", b"GET, HEAD"))
         else:
             loop = asyncio.get_running_loop()
-            text = await loop.run_in_executor(self.thread, metrics_text, Processes(), Site())
+            text = await loop.run_in_executor(self.thread, metrics_text, Processes(), Copies(), Site())
             kind = [(b"content-type", CONTENT_TYPE_LATEST.encode()), (b"content-length", str(len(text)).encode())]
             await send({"type": "http.response.start", "status": 200, "headers": kind})
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else text})
@@ -256,7 +273,7 @@ def _worker_answer(environ: dict[str, Any], start: Callable[..., Any]) -> list[b
         start("403 Forbidden", [("Content-Type", "text/plain")])
         return [NOT_TOLD.encode()]
     start("200 OK", [("Content-Type", CONTENT_TYPE_LATEST)])
-    return [metrics_text(Processes())]
+    return [metrics_text(Processes(), Copies())]
 
 
 def metrics_serve_beside(port: int) -> None:

@@ -1,4 +1,4 @@
-"""The alert rules against a real Prometheus: a site is broken in ten ways, and each time the right alert fires.
+"""The alert rules against a real Prometheus: a site is broken in many ways, and each time the right alert fires.
 
 Run by ``make alerts``, as it takes minutes and Debian's package ``prometheus``. The rules are those of
 ``docs/monitoring`` with their times shortened, since nobody waits for a day here, and the database's growth with them.
@@ -144,12 +144,21 @@ class Watched:
         return wait_until(lambda: not self.firing())
 
 
+BACKUP = """
+from pathlib import Path
+from django.conf import settings
+from menace_site.backups import backup_make
+backup_make(Path(settings.BACKUP_DIR))
+"""
+
+
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("alerts")
     run = Run(folder / "var")
     run.wait_until_serving()
     site = Watched(run, folder)
+    site.manage(BACKUP)  # by itself it makes its first some minutes later
     yield site
     processes.stop({site.prometheus: signal.SIGTERM})
     run.process.terminate()
@@ -257,6 +266,17 @@ def test_the_database_grows(watched: Watched) -> None:
     fill = "CREATE TABLE filler AS SELECT repeat(md5(n::text), 30) FROM generate_series(1, 200000) AS n"
     with watched.changed(fill, "DROP TABLE filler"):
         watched.fires("DatabaseGrows")
+
+
+def test_no_back_up_is_made(watched: Watched) -> None:
+    folder = watched.run.var / "backups"
+    folder.rename(folder.with_name("away"))
+    folder.touch()  # so that the next cannot be made either
+    try:
+        watched.fires("BackupOld")
+    finally:
+        folder.unlink()
+        folder.with_name("away").rename(folder)
 
 
 def test_the_workers_die_again_and_again(watched: Watched) -> None:

@@ -1,11 +1,13 @@
 """``/metrics``: what several processes have counted, what the rows say, and who is told."""
 
 import json
+import math
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,10 @@ from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS
 from menace_site.asgi import application
+from menace_site.backups import NAME
 from menace_site.checks import check_settings
 from menace_site.metric_files import metric_files_read
-from menace_site.metrics import Site, may_ask
+from menace_site.metrics import Copies, Site, may_ask
 from menace_site.servers import BASE_DIR
 from tests.factories import abandoned, machine
 from tests.sockets import Socket
@@ -236,6 +239,20 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
     assert not [key for key in found if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
 
 
+def test_the_latest_back_up_has_an_age_where_any_are_kept(settings: Any, tmp_path: Path) -> None:
+    def told() -> list[float]:
+        return [sample.value for family in Copies().collect() for sample in family.samples]
+
+    settings.BACKUP_DIR = ""
+    assert told() == []
+    settings.BACKUP_DIR = str(tmp_path / "no folder yet")
+    assert told() == [math.inf]
+    settings.BACKUP_DIR = str(tmp_path)
+    for hours in (30, 3, -5):  # the last by a clock that was wrong
+        (tmp_path / (datetime.now(UTC) - timedelta(hours=hours)).strftime(NAME)).touch()
+    assert told() == [pytest.approx(3 * 3600, abs=60)]
+
+
 @pytest.mark.django_db
 def test_a_lease_that_ran_out_is_counted_once_and_one_given_back_is_not() -> None:
     run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
@@ -261,13 +278,13 @@ def test_the_rules_and_the_dashboard_ask_for_what_there_is() -> None:
     panels = json.loads((monitoring / "dashboard.json").read_text())["panels"]
     asked = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
     names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
-    there = [*REGISTRY.collect(), *Site().collect()]
+    there = [*REGISTRY.collect(), *Copies().collect(), *Site().collect()]
     # A histogram is asked for by its buckets or count, and what has labels has no sample before the first.
     told = {
         name for one in there for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
     }
     assert names <= told
-    assert len(rules) == 10
+    assert len(rules) == 11
     page = (BASE_DIR / "docs" / "operating.md").read_text()
     for rule in rules:
         assert {"summary", "reason", "action"} <= set(rule["annotations"])
