@@ -210,9 +210,12 @@ def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog
     until(lambda: services.room_look(code=last.code)["ply"] == 2)
 
 
-def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(ponderer: Ponderer) -> None:
+def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(
+    ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert settings.THINKERS == 1
-    people = [replace(guest(), address="a")] * 12 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
+    monkeypatch.setattr(settings, "OPEN_ROOMS_PER_GUEST", 60)
+    people = [replace(guest(), address="a")] * 60 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
     rooms = [slow(who=one) for one in people]
     for seated, one in zip(rooms, people, strict=True):
         services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
