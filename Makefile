@@ -25,7 +25,7 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_UR
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare archiving alerts hosts faults bench sbom lint format types lock lock-tools vendor browser test-browser
+.PHONY: help run test check bare pictures archiving alerts hosts faults bench sbom lint format types lock lock-tools vendor browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +57,9 @@ check: lint types ## everything but the tests: format, lint, types, import contr
 
 bare: $(DEV) ## make run and make test in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
 	@tests/bare.sh
+
+pictures: $(DEV) $(SERVERS) $(TOOLS) browser ## every page at three widths, light and dark, in var/screenshots, to be looked at
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 tests/e2e/pictures.py
 
 archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (as root on Debian, whose packages it installs)
 	@{ command -v pgbackrest && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \

@@ -7,7 +7,7 @@ from games.rules.base import Side
 from tests.e2e.axe import THEMES, violations
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
-from tests.e2e.lab import LAB, lab, sign_in
+from tests.e2e.lab import EMPTY, LAB, lab, sign_in
 from tests.e2e.layout import DRAWN, LARGE, NARROW, WIDE, Text, broken, with_each, write
 from tests.e2e.playing import NOUGHTS, cell, expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house, user
@@ -171,8 +171,12 @@ def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_sit
     page = visitor(**options(360, 740))
     account = user("grace")
     sign_in(page.context, live_site, account)
-    made = lab(watch, account)
     found: dict[str, list[str]] = {}
+    for name, address in EMPTY.items():
+        page.goto(address)
+        wrong = nameless(page) + violations(page) + misfits(page)
+        found |= {f"empty {name}": wrong} if wrong else {}
+    made = lab(watch, account)
     for name, visit in LAB.items():
         if name == "api-docs":  # another project's page
             continue

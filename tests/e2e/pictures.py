@@ -1,6 +1,8 @@
 """Pictures of every page and state, to be looked at: three widths, light and dark, under ``var/screenshots``.
 
-Of one width alone: ``pytest -m e2e tests/e2e/test_screenshots.py -k 1280``.
+``make pictures`` draws them, or ``SCREENSHOTS=FOLDER make pictures``; of one width alone
+``pytest -m e2e tests/e2e/pictures.py -k 1280``. They prove
+nothing: what holds on every page is in ``test_pages_hold.py``.
 """
 
 import os
