@@ -14,6 +14,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import CharField, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from learning.kinds.registry import kind_of
@@ -28,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 FIRST_SIZE = 20
 MOST_ROWS = 2_000
+MARKED = 20
+"""So many machines are taken at most in a transaction: each takes statements of its own."""
 QUICK_S, SLOW_S = 0.01, 0.03
 """A transaction that took less looks at twice as many rows the next time, and one that took more at half as many."""
 LOCK_MS = 50
@@ -51,15 +55,18 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     ids = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:most])
     ages = (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
     left = machines_left(*(now - timedelta(days=days) for days in ages))
-    asked = list(left.filter(pk__in=ids).values_list("pk", flat=True))
-    free = Machine.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=asked).order_by("pk")
-    for machine in left.filter(pk__in=[machine.pk for machine in free]):
+    asked = list(left.filter(pk__in=ids).order_by("pk").values_list("pk", flat=True)[: MARKED + 1])
+    free = Machine.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=asked[:MARKED])
+    gone = list(left.filter(pk__in=[machine.pk for machine in free.order_by("pk")]))
+    for machine in gone:
         kind_of(machine).unshare(machine)
-        names_forget(Machine.objects.filter(pk=machine.pk))
-        nobodys: dict[str, Any] = {"owner": None, "guest": None, "made_from": "", "room": None, "is_pupil": False}
-        Machine.objects.filter(pk=machine.pk).update(
-            slug=f"{GONE}{machine.pk}", is_public=False, learns=False, **nobodys
-        )
+    marked = Machine.objects.filter(pk__in=[machine.pk for machine in gone])
+    names_forget(marked)
+    nobodys: dict[str, Any] = {"owner": None, "guest": None, "made_from": "", "room": None, "is_pupil": False}
+    slug = Concat(Value(GONE), Cast("pk", CharField()))
+    marked.update(slug=slug, is_public=False, learns=False, **nobodys)
+    if len(asked) > MARKED:  # the others next time, from here
+        return most, asked[MARKED - 1]
     return len(ids), ids[-1] if ids else None
 
 
@@ -134,7 +141,7 @@ LEAVINGS: Sequence[Leaving] = (
 )
 
 
-def sweep_on(turn: TurnEnd, place: Place | None = None, longest: list[float] | None = None) -> Place | None:
+def sweep_on(turn: TurnEnd, place: Place | None = None, took: list[float] | None = None) -> Place | None:
     """Clear what has been left behind, from a place on, until the turn ends; where to go on, ``None`` when all is done.
 
     Whatever is broken off was either done or not begun, and two sweeps at once pass over what the other has.
@@ -142,21 +149,21 @@ def sweep_on(turn: TurnEnd, place: Place | None = None, longest: list[float] | N
     Args:
         turn: when to stop.
         place: where an earlier one stopped; the beginning if left out.
-        longest: gets the seconds that the longest transaction has taken, if it is longer than what is in there.
+        took: gets the seconds that each transaction has taken.
     """
     if place is None:
         files_clear()
         place = (0, LEAVINGS[0].first)
-    slowest = [0.0] if longest is None else longest
+    times = [] if took is None else took
     for number, leaving in enumerate(LEAVINGS[place[0] :], place[0]):
-        for key in _steps(leaving, place[1] if number == place[0] else leaving.first, slowest):
+        for key in _steps(leaving, place[1] if number == place[0] else leaving.first, times):
             if turn.is_reached:
                 return number, key
     return None
 
 
-def _steps(leaving: Leaving, after: Key, longest: list[float]) -> Iterator[Key]:
-    """Look at one kind of thing, a transaction at a time; after each, the key that it came to."""
+def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
+    """Look at one kind of thing, a transaction at a time, each of which adds its time; the keys that they came to."""
     size = FIRST_SIZE
     while True:
         begun = perf_counter()
@@ -170,7 +177,7 @@ def _steps(leaving: Leaving, after: Key, longest: list[float]) -> Iterator[Key]:
             size = max(1, size // 4)
             continue
         took = perf_counter() - begun
-        longest[0] = max(longest[0], took)
+        times.append(took)
         if last is None:
             return
         yield last

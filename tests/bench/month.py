@@ -13,6 +13,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,7 +71,8 @@ def _site(running: contextlib.ExitStack) -> None:
 def _month() -> Iterator[Figure]:
     _accounts_make()
     sizes = [_size()]
-    kept, *played = _simulated(sizes)
+    with _disk() as stalls:
+        kept, *played = _simulated(sizes)
     tenths = [[seconds for one in played for seconds in one["took"][tenth]] for tenth in range(10)]
     moves = [seconds for tenth in tenths for seconds in tenth]
     p95 = _p95(moves)
@@ -79,9 +81,13 @@ def _month() -> Iterator[Figure]:
     yield Figure(
         "95 % of moves in the slowest tenth of the month", f"{worst:.0f} ms", f"< {LIMIT_MS} ms", worst < LIMIT_MS
     )
-    longest = 1000 * kept["longest"]
-    swept = f"longest transaction of {kept['sweeps']} sweeps"
-    yield Figure(swept, f"{longest:.0f} ms", f"< {LIMIT_MS} ms", longest < LIMIT_MS)
+    took = [1000 * seconds for seconds in kept["took"]]
+    longer = sum(one >= LIMIT_MS for one in took)
+    swept = f"longest of {len(took):,} transactions of {kept['sweeps']} sweeps"
+    yield Figure(swept, f"{max(took):.0f} ms; {longer} beyond", f"< {LIMIT_MS} ms", not longer)
+    disk = [1000 * seconds for seconds in stalls]
+    longer = sum(one >= LIMIT_MS for one in disk)
+    yield Figure(f"longest of {len(disk):,} pages written beside it", f"{max(disk):.0f} ms; {longer} beyond", "-", None)
     words = ", ".join(f"{size / 1e6:.0f}" for size in sizes)
     yield Figure("size of the database at the start, by thirds of the month, swept", f"{words} MB", "-", None)
     yield Figure("matches refused", str(sum(one["refused"] for one in played)), "-", None)
@@ -112,6 +118,30 @@ def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
             assert part.wait() == 0, "a part of the month failed"
             yield json.loads(file.with_name(f"{number}.json").read_text())
     sizes.append(_size())
+
+
+@contextlib.contextmanager
+def _disk() -> Iterator[list[float]]:
+    """How many seconds it takes meanwhile to write a page and have it on the disk, as each transaction has to."""
+    stalls: list[float] = []
+    is_over = threading.Event()
+
+    def write() -> None:
+        with tempfile.TemporaryFile(buffering=0) as file:
+            while not is_over.wait(0.05):
+                begin = time.perf_counter()
+                file.seek(0)
+                file.write(b"m" * 8192)
+                os.fsync(file.fileno())
+                stalls.append(time.perf_counter() - begin)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield stalls
+    finally:
+        is_over.set()
+        writer.join()
 
 
 def _accounts_make() -> None:

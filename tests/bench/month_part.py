@@ -125,7 +125,8 @@ def keep(clock: Clock) -> dict[str, Any]:
     from learning.workers.sweep import sweep_on
 
     tasks.knock = lambda *_: True  # nobody listens
-    longest, n_sweeps, next_sweep = [0.0], 0, 0.0
+    took: list[float] = []
+    n_sweeps, next_sweep = 0, 0.0
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
         if clock[0] < 1:
             schedules_catch_up()
@@ -135,13 +136,13 @@ def keep(clock: Clock) -> dict[str, Any]:
         ledgers_fold(TurnEnd(0.5))
         if clock[0] >= next_sweep:
             n_sweeps, next_sweep = n_sweeps + 1, clock[0] + SWEEP_EVERY_H / (24 * DAYS)
-            sweep_on(TurnEnd(), longest=longest)
+            sweep_on(TurnEnd(), took=took)
         if taken is None:
             time.sleep(0.05)
     while ledgers_fold(TurnEnd(5.0)):
         pass
-    sweep_on(TurnEnd(), longest=longest)
-    return {"longest": longest[0], "sweeps": n_sweeps + 1}
+    sweep_on(TurnEnd(), took=took)
+    return {"took": took, "sweeps": n_sweeps + 1}
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from games.services_tokens import token_make
 from learning import tasks
 from learning.models import Change, Draw, JobStatus, Lesson, Machine, MachineSeat, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
-from learning.selectors.machines import lessons_missing
+from learning.selectors.machines import GONE, lessons_missing
 from learning.services.pupils import machines_claim, pupil_teach
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete
@@ -35,6 +35,8 @@ from tests.factories import NC, guest, machine, person, play, play_out, room, sw
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
+
+MARKING = next(leaving for leaving in sweep.LEAVINGS if leaving.name == "machines nobody plays any more")
 
 
 def ago(days: float) -> datetime:
@@ -158,6 +160,19 @@ def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on() -> Non
         n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
     assert n_steps >= 3, "what it had goes a part at a time, and its row in the end"
     assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "MARKED", 2)
+    pupils = [pupil_played(number) for number in range(1, 6)]
+    aged(91)
+    (at_most, last), place = (0, 0), (sweep.LEAVINGS.index(MARKING), 0)
+    while place is not None and place[0] == sweep.LEAVINGS.index(MARKING):
+        place = sweep_on(TurnEnd(0), place)
+        n_gone = Machine.objects.filter(slug__startswith=GONE).count()
+        at_most, last = max(at_most, n_gone - last), n_gone
+    assert (at_most, last) == (2, 5)
+    assert not {pupil.slug for pupil in pupils} & set(Machine.objects.values_list("slug", flat=True))
 
 
 def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
