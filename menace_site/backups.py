@@ -209,7 +209,10 @@ def digest_of(file: Path) -> Path:
 def latest_age(folder: Path) -> timedelta | None:
     """How long ago the newest of a folder was made; ``None`` where there is none."""
     now = datetime.now(UTC)
-    ages = [now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC) for made in folder.glob(NAMES)]
+    ages = []
+    for made in folder.glob(NAMES):
+        with contextlib.suppress(ValueError):  # the 30th of February is somebody else's
+            ages.append(now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC))
     # One of the future is of a clock that was wrong: it would be the newest for as long.
     return min((age for age in ages if age >= timedelta(0)), default=None)
 

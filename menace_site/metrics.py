@@ -87,13 +87,13 @@ class Copies(Collector):
 
     def collect(self) -> Iterator[Metric]:
         if settings.BACKUP_DIR:
-            age = latest_age(Path(settings.BACKUP_DIR))
+            try:
+                age = latest_age(Path(settings.BACKUP_DIR))
+            except OSError:  # a folder that cannot be looked at has none that could be used
+                age = None
             seconds = math.inf if age is None else age.total_seconds()
-            yield _gauge(
-                "backup_age_seconds",
-                "How long ago the latest back-up was made; for ever, if none is there",
-                {(): seconds},
-            )
+            help_text = "How long ago the latest back-up was made; for ever, if none is there"
+            yield _gauge("backup_age_seconds", help_text, {(): seconds})
 
 
 class Site(Collector):

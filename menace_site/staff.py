@@ -6,20 +6,27 @@ it is lost.
 
 from __future__ import annotations
 
+import logging
 import secrets
+import time
 from base64 import b32encode
+from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
+from django.contrib.auth import get_user_model
 from django.contrib.auth.views import redirect_to_login
+from django.core.mail import send_mail
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import resolve_url
+from django.shortcuts import redirect, resolve_url
+from django.template.loader import get_template
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
@@ -28,10 +35,17 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from reportlab.graphics.barcode.qrencoder import QRCode, QRErrorCorrectLevel
 
+logger = logging.getLogger(__name__)
+
 RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 DIGITS = 6
+SHOWN_FOR_S = 12 * 3600
+"""For so long a session counts as of somebody who has shown a code; then it asks again (ASVS 3.3.2)."""
+SHOWN_KEY, BEGUN_KEY = "second_factor_at", "second_factor_begun"
+"""When a session has shown a code, and which device is being set up in it."""
+BEGUN_FOR = timedelta(hours=1)
 NOT_THE_CODE = "That is not the code. Give the one that is shown now."
-TOO_SOON = "That came too soon after a wrong code. Wait a little, and give the one that is shown then."
+TOO_SOON = "That came too soon after a wrong code. Try again after {:%H:%M:%S} (UTC), with the code that is shown then."
 QUIET_ZONE = 4
 """So many empty modules lie around a QR code (ISO/IEC 18004)."""
 
@@ -51,10 +65,14 @@ class StaffSite(AdminSite):
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether somebody may see any of these pages."""
-        return self._is_staff(request) and (not settings.STAFF_SECOND_FACTOR or _is_verified(request))
+        return self._is_staff(request) and (not settings.STAFF_SECOND_FACTOR or _has_shown(request))
 
     def _is_staff(self, request: HttpRequest) -> bool:
         return super().has_permission(request)
+
+    def each_context(self, request: Any) -> dict[str, Any]:
+        """What every page is told, and whether there is a second factor to look after."""
+        return {**super().each_context(request), "asks_second_factor": settings.STAFF_SECOND_FACTOR}
 
     def get_urls(self) -> list[Any]:
         """Those of the admin, and the page for the code."""
@@ -68,28 +86,47 @@ class StaffSite(AdminSite):
 
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:
-        """Ask for a code of the device, or have one set up by whoever has none yet."""
+        """Ask for a code of the device, or have one set up by whoever has none yet, or wants another."""
         if not self._is_staff(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-        if _is_verified(request) or not settings.STAFF_SECOND_FACTOR:
+        if not settings.STAFF_SECOND_FACTOR:
             return HttpResponseRedirect(_next(request))
-        is_new = not _devices(request, confirmed=True).exists()
-        device = _device_begun(request) if is_new else None
-        form = CodeForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            code = form.cleaned_data["code"]
-            asked = _asked(request, code) if device is None else [device]
-            may_try = all(one.verify_is_allowed()[0] for one in asked)
-            if device is not None and (codes := _device_confirmed(request, device, code)):
-                return self._page(request, "Keep these codes", codes=[_spaced(one) for one in codes])
-            if device is None and _entered(request, asked, code):
+        if _has_shown(request):
+            return self._is_set_up(request)
+        if not _devices(request, confirmed=True).exists():
+            return self._set_up(request)
+        form, code = _form(request)
+        if code:
+            asked = _asked(request, code)
+            wait = _wait(asked)
+            if _entered(request, asked, code):
                 return HttpResponseRedirect(_next(request))
-            form.add_error("code", NOT_THE_CODE if may_try else TOO_SOON)
-        if device is None:
-            return self._page(request, "Your second factor", form=form)
+            form.add_error("code", wait or NOT_THE_CODE)
+        return self._page(request, "Your second factor", form=form)
+
+    def _set_up(self, request: HttpRequest) -> HttpResponse:
+        device = _device_begun(request)
+        form, code = _form(request)
+        form.fields["code"].widget.attrs["inputmode"] = "numeric"
+        if code:
+            wait = _wait([device])
+            if codes := _device_confirmed(request, device, code):
+                return self._page(request, "Keep these codes", codes=[_spaced(one) for one in codes])
+            form.add_error("code", wait or NOT_THE_CODE)
         key = _spaced(b32encode(device.bin_key).decode())
         more = {"device": device, "qr": _qr(device.config_url), "key": key}
         return self._page(request, "Set up your second factor", form=form, **more)
+
+    def _is_set_up(self, request: HttpRequest) -> HttpResponse:
+        """Nothing is asked for; whoever came to this page itself may begin anew."""
+        if request.method == "POST" and "anew" in request.POST:
+            factor_forget(request.user)
+            _log(request, "is being set up anew")
+            return redirect("admin:second_factor")
+        if request.method == "POST" or "next" in request.GET:
+            return HttpResponseRedirect(_next(request))
+        left = StaticToken.objects.filter(device__user_id=request.user.pk).count()
+        return self._page(request, "Your second factor", left=left)
 
     def _page(self, request: HttpRequest, title: str, **more: Any) -> HttpResponse:
         # Of the admin it is told what somebody is told who has not come in.
@@ -97,8 +134,26 @@ class StaffSite(AdminSite):
         return TemplateResponse(request, "admin/second_factor.html", context | {"is_nav_sidebar_enabled": False})
 
 
-def _is_verified(request: HttpRequest) -> bool:
-    return bool(request.user.is_verified())  # type: ignore[union-attr]  # django-otp's middleware adds it
+def factor_forget(user: Any) -> None:
+    """Take every device and code of an account away; the next visit sets one up."""
+    TOTPDevice.objects.filter(user_id=user.pk).delete()
+    StaticDevice.objects.filter(user_id=user.pk).delete()
+
+
+def _has_shown(request: HttpRequest) -> bool:
+    """Whether this session has shown a code not long ago, of somebody who still has a device."""
+    user: Any = request.user
+    is_lately = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
+    if not is_lately or not user.is_verified():  # which django-otp's middleware adds
+        return False
+    # Who came in by a recovery code has it no longer when the device is taken away.
+    return isinstance(user.otp_device, TOTPDevice) or _devices(request, confirmed=True).exists()
+
+
+def _form(request: HttpRequest) -> tuple[CodeForm, str]:
+    """The form, and the code that was sent with it, if any was."""
+    form = CodeForm(request.POST or None)
+    return form, form.cleaned_data["code"] if request.method == "POST" and form.is_valid() else ""
 
 
 def _spaced(code: str) -> str:
@@ -118,25 +173,42 @@ def _devices(request: HttpRequest, *, confirmed: bool) -> Any:
 
 
 def _device_begun(request: HttpRequest) -> TOTPDevice:
-    """The device that is being set up: the same until it is, or who loads the page again would have two keys."""
-    begun: TOTPDevice | None = _devices(request, confirmed=False).first()
-    return begun or TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
+    """The device that is being set up in this session: the same until it is, however often the page is looked at.
+
+    Of this session alone: another one's key has been shown to somebody else, who may know no more than the password.
+    """
+    begun: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
+    if begun is None:
+        _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - BEGUN_FOR).delete()
+        begun = TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
+        request.session[BEGUN_KEY] = begun.pk
+    return begun
 
 
 @transaction.atomic
 def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
     """Take a device that shows the right code, and let them in; their recovery codes, or none if it is not."""
+    asked: Any = request.user
+    user = get_user_model().objects.select_for_update(no_key=True).get(pk=asked.pk)
+    if _devices(request, confirmed=True).exists():  # another session was a moment faster
+        return []
     shown = verify_token(request.user, device.persistent_id, code)
     if shown is None:
+        _log(request, "was not set up: another code")
         return []
     shown.confirmed = True
     shown.save()
     _devices(request, confirmed=False).delete()
-    StaticDevice.objects.filter(user_id=request.user.pk).delete()
-    kept = StaticDevice.objects.create(user_id=request.user.pk, name="recovery")
+    StaticDevice.objects.filter(user_id=user.pk).delete()
+    kept = StaticDevice.objects.create(user_id=user.pk, name="recovery")
     codes = [b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
     StaticToken.objects.bulk_create(StaticToken(device=kept, token=code) for code in codes)
     _let_in(request, shown)
+    _log(request, "has been set up")
+    if user.email:
+        letter = get_template("registration/second_factor_email.txt").render({"user": user})
+        words = ("Your second factor at Beadbox", letter, None, [user.email])
+        transaction.on_commit(lambda: send_mail(*words, fail_silently=True))
     return codes
 
 
@@ -147,6 +219,12 @@ def _asked(request: HttpRequest, code: str) -> list[Any]:
     return list(StaticDevice.objects.filter(user_id=request.user.pk, confirmed=True).order_by("pk"))
 
 
+def _wait(asked: list[Any]) -> str:
+    """Until when codes are not looked at, after wrong ones; empty if they are."""
+    until = [told["locked_until"] for may, told in (device.verify_is_allowed() for device in asked) if not may]
+    return TOO_SOON.format(max(until)) if until else ""
+
+
 def _entered(request: HttpRequest, asked: list[Any], code: str) -> bool:
     """Let somebody in who has the code of a device, or a recovery code, which is then used up."""
     for device in asked:
@@ -154,13 +232,20 @@ def _entered(request: HttpRequest, asked: list[Any], code: str) -> bool:
             if isinstance(shown, StaticDevice):
                 messages.warning(request, f"Of your recovery codes {shown.token_set.count()} are left.")
             _let_in(request, shown)
+            _log(request, f"was shown: {shown.name}")
             return True
+    _log(request, "was not shown: another code")
     return False
 
 
 def _let_in(request: HttpRequest, device: Any) -> None:
     request.session.cycle_key()  # what the session was known by before gives no more than it did
+    request.session[SHOWN_KEY] = time.time()
     login(request, device)
+
+
+def _log(request: HttpRequest, what: str) -> None:
+    logger.info("second factor %s", what, extra={"account": request.user.pk})
 
 
 def _qr(text: str) -> dict[str, str]:

@@ -101,7 +101,8 @@ class Desk:
         places = INSIDE - self._inside.total()
         kept_free = 0 if who in self._sent_away else min(KEPT_FREE, len(self._sent_away))
         if places <= kept_free:
-            self._sent_away[who] = now
+            if len(self._sent_away) < ADDRESSES:
+                self._sent_away[who] = now
             return False
         self._sent_away.pop(who, None)
         return True

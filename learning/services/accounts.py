@@ -10,6 +10,8 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from games.exceptions import PlayError
 from games.models import ApiToken, MatchStatus, Room
@@ -88,6 +90,8 @@ def _lock_out(account: Any) -> int:
     row.is_active = False
     row.set_unusable_password()
     row.save(update_fields=["is_active", "password"])
+    TOTPDevice.objects.filter(user=account).delete()
+    StaticDevice.objects.filter(user=account).delete()
     return ApiToken.objects.filter(user=account, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 

@@ -25,6 +25,7 @@ from games.services import Person
 from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS
+from menace_site import metrics
 from menace_site.asgi import application
 from menace_site.backups import NAME
 from menace_site.checks import check_settings
@@ -239,7 +240,9 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
     assert not [key for key in found if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
 
 
-def test_the_latest_back_up_has_an_age_where_any_are_kept(settings: Any, tmp_path: Path) -> None:
+def test_the_latest_back_up_has_an_age_where_any_are_kept(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def told() -> list[float]:
         return [sample.value for family in Copies().collect() for sample in family.samples]
 
@@ -250,7 +253,14 @@ def test_the_latest_back_up_has_an_age_where_any_are_kept(settings: Any, tmp_pat
     settings.BACKUP_DIR = str(tmp_path)
     for hours in (30, 3, -5):  # the last by a clock that was wrong
         (tmp_path / (datetime.now(UTC) - timedelta(hours=hours)).strftime(NAME)).touch()
+    (tmp_path / "beadbox-20260230T000000Z.dump").touch()
     assert told() == [pytest.approx(3 * 3600, abs=60)]
+
+    def broken(_: Path) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(metrics, "latest_age", broken)
+    assert told() == [math.inf], "whatever it is, the other figures are told"
 
 
 @pytest.mark.django_db

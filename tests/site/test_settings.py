@@ -65,7 +65,6 @@ def test_a_safe_site_passes_every_check_for_deployment() -> None:
         ({"DEBUG": "1"}, "beadbox.E003"),
         ({"DATABASE_URL": ""}, "beadbox.E004"),
         ({"REDIS_URL": ""}, "beadbox.E005"),
-        ({"STAFF_SECOND_FACTOR": "0"}, "beadbox.W001"),
     ],
 )
 def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], check_id: str) -> None:
@@ -74,6 +73,12 @@ def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], che
     assert check_id in done.stderr
     assert next(iter(unsafe)) in done.stderr
     assert done.stderr.count("beadbox.") == 1
+
+
+def test_a_site_without_a_second_factor_starts_and_is_told_of_it() -> None:
+    done = deploy_check(**SAFE, STAFF_SECOND_FACTOR="0")
+    assert done.returncode == 0, done.stderr
+    assert "beadbox.I001" in done.stderr
 
 
 def test_production_is_secure_and_a_local_run_is_plain_http(tmp_path: Path) -> None:

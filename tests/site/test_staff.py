@@ -5,13 +5,22 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.core import mail
+from django.core.management import CommandError, call_command
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLResolver, reverse
+from django.utils import timezone
 from django_otp.oath import totp
-from django_otp.plugins.otp_static.models import StaticToken
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from learning.admin import urls
+from learning.services.accounts import _lock_out
+from menace_site import staff as pages
 from tests.factories import user
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -49,10 +58,33 @@ def set_up(account: Any) -> tuple[Client, list[str]]:
     return client, answer.context["codes"]
 
 
+def set_up_again(account: Any) -> tuple[Client, list[str]]:
+    """The same, of somebody who had one."""
+    pages.factor_forget(account)
+    return set_up(account)
+
+
 def another_step(account: Any) -> TOTPDevice:
     """The device, as it is half a minute later: a code counts once."""
     TOTPDevice.objects.filter(user=account).update(last_t=-1, throttling_failure_count=0)
     return TOTPDevice.objects.get(user=account)
+
+
+def admin_addresses() -> list[str]:
+    """Every address under ``/admin/``, with something in the place of what it asks for."""
+    found = []
+
+    def walk(patterns: Any, before: str) -> None:
+        for one in patterns:
+            text = re.sub(r"<int:[^>]*>", "1", str(one.pattern))
+            text = before + re.sub(r"<[^>]*>", "1", text.replace("(?P<url>.*)$", "1")).lstrip("^")
+            if isinstance(one, URLResolver):
+                walk(one.url_patterns, text)
+            else:
+                found.append(re.sub(r"^\(\?P.*", "auth/", text))
+
+    walk([*urls.urlpatterns, *admin.site.urls[0]], "")
+    return found
 
 
 def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> None:
@@ -60,16 +92,12 @@ def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> N
     answer = client.post(LOGIN, {"username": "staff", "password": PASSWORD, "next": USAGE}, follow=True)
     assert answer.redirect_chain[-1][0] == f"{PAGE}?next=/admin/usage/%3Fwithin%3Dhour"
     assert answer.context["title"] == "Set up your second factor"
-    for address in (
-        INDEX,
-        USAGE,
-        "/admin/games/match/",
-        "/admin/queue/",
-        "/admin/otp_totp/totpdevice/",
-        "/admin/jsi18n/",
-    ):
-        assert client.get(address).status_code == 302, address
-        assert client.post(address).status_code in (302, 403, 405), address
+    addresses = [one for one in admin_addresses() if one not in ("login/", "logout/", "second-factor/")]
+    assert len(addresses) > 100
+    for address in addresses:
+        for answer in (client.get(f"/admin/{address}"), client.post(f"/admin/{address}")):
+            assert answer.status_code == 302, address
+            assert answer["Location"].startswith(LOGIN), address
 
 
 def test_a_device_is_set_up_once_and_lets_in(staff: Any) -> None:
@@ -88,7 +116,7 @@ def test_a_device_is_set_up_once_and_lets_in(staff: Any) -> None:
     codes = answer.context["codes"]
     assert answer.context["next"] == USAGE
     assert len(set(codes)) == StaticToken.objects.count() == 10
-    assert all(code in answer.content.decode() for code in codes)
+    assert all(code in answer.content.decode() and len(code) == 19 for code in codes)
     assert client.cookies["sessionid"].value != before
     assert client.get(USAGE).status_code == 200
     assert client.get(f"{PAGE}?next={USAGE}")["Location"] == USAGE
@@ -143,12 +171,11 @@ def test_codes_cannot_be_tried_one_after_the_other(staff: Any) -> None:
     for _ in range(5):
         assert "too soon" in client.post(PAGE, {"code": right}).context["form"].errors["code"][0]
     TOTPDevice.objects.update(throttling_failure_count=10)
-    kept = TOTPDevice.objects.get().throttling_failure_timestamp
-    assert kept is not None
-    TOTPDevice.objects.update(throttling_failure_timestamp=kept - timedelta(seconds=500))
-    assert client.post(PAGE, {"code": right}).status_code == 200, "twice as long with each"
-    TOTPDevice.objects.update(throttling_failure_timestamp=kept - timedelta(seconds=520))
-    assert client.post(PAGE, {"code": right}).status_code == 302
+    now = timezone.now()
+    TOTPDevice.objects.update(throttling_failure_timestamp=now - timedelta(seconds=450))
+    assert client.post(PAGE, {"code": right}).status_code == 200, "512 seconds: twice as long with each"
+    TOTPDevice.objects.update(throttling_failure_timestamp=now - timedelta(seconds=520), last_t=-1)
+    assert client.post(PAGE, {"code": code_of(TOTPDevice.objects.get())}).status_code == 302
 
 
 @pytest.mark.parametrize("code", ["", "0", "1" * 400, "½½½½½½", "abc'--", "١٢٣٤٥٦"])
@@ -176,9 +203,15 @@ def test_of_another_account_nothing_counts(staff: Any) -> None:
 def test_a_device_that_is_taken_away_lets_nobody_in(staff: Any) -> None:
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
+    _, codes = set_up_again(staff)
+    by_code = logged_in(staff)
+    assert by_code.post(PAGE, {"code": codes[0]}).status_code == 302
+    assert by_code.get(INDEX).status_code == 200
     TOTPDevice.objects.all().delete()
-    assert client.get(INDEX).status_code == 302
-    assert client.get(PAGE).context["title"] == "Set up your second factor"
+    for one in (client, by_code):
+        assert one.get(INDEX).status_code == 302
+        assert one.get(PAGE).context["title"] == "Set up your second factor"
+    assert by_code.post(PAGE, {"code": codes[1]}).context["form"].errors
 
 
 @pytest.mark.parametrize("wanted", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", ""])
@@ -202,3 +235,105 @@ def test_where_it_is_not_asked_for_a_password_does(settings: Any, staff: Any) ->
     client = logged_in(staff)
     assert client.get(INDEX).status_code == 200
     assert client.get(PAGE)["Location"] == INDEX
+
+
+def test_a_key_that_somebody_else_was_shown_is_never_the_owners(staff: Any) -> None:
+    """Somebody who knows the password looks at the page and goes; later its owner sets a device up."""
+    thief, owner = logged_in(staff), logged_in(staff)
+    seen = thief.get(PAGE).context["device"]
+    assert owner.get(PAGE).context["key"] != thief.get(PAGE).context["key"]
+    answer = owner.post(PAGE, {"code": code_of(owner.get(PAGE).context["device"])})
+    assert answer.context["codes"]
+    assert not TOTPDevice.objects.filter(pk=seen.pk).exists()
+    assert thief.post(PAGE, {"code": code_of(seen)}).context["form"].errors
+    assert thief.get(INDEX).status_code == 302
+
+
+def test_devices_that_were_begun_and_never_used_do_not_gather(staff: Any) -> None:
+    for _ in range(3):
+        logged_in(staff).get(PAGE)
+        TOTPDevice.objects.update(created_at=timezone.now() - timedelta(hours=2))
+    assert TOTPDevice.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_set_up_at_the_same_moment_one_does(staff: Any) -> None:
+    clients = [logged_in(staff), logged_in(staff)]
+    codes = [code_of(client.get(PAGE).context["device"]) for client in clients]
+    done: list[Any] = []
+    assert at_once(*(lambda at=at: done.append(clients[at].post(PAGE, {"code": codes[at]})) for at in range(2))) == []
+    assert sorted(b"Keep these codes" in answer.content for answer in done) == [False, True]
+    assert (TOTPDevice.objects.count(), StaticToken.objects.count()) == (1, 10)
+
+
+def test_after_half_a_day_it_is_asked_for_again(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, _ = set_up(staff)
+    assert client.get(INDEX).status_code == 200
+    at = client.session[pages.SHOWN_KEY]
+    for seconds in (pages.SHOWN_FOR_S + 1, -60):  # or the clock was set back
+        monkeypatch.setattr(pages.time, "time", lambda seconds=seconds: at + seconds)
+        assert client.get(INDEX).status_code == 302
+        assert client.get(PAGE).context["title"] == "Your second factor"
+
+
+def test_who_has_a_new_device_begins_anew(staff: Any) -> None:
+    client, codes = set_up(staff)
+    page = client.get(PAGE)
+    assert page.context["left"] == 10
+    assert 'class="qr"' not in page.content.decode()
+    assert client.post(PAGE, {"anew": "yes"})["Location"] == PAGE
+    assert client.get(PAGE).context["title"] == "Set up your second factor"
+    assert client.get(INDEX).status_code == 302
+    again = client.post(PAGE, {"code": code_of(TOTPDevice.objects.get())}).context["codes"]
+    assert not set(again) & set(codes)
+    stranger = logged_in(staff)
+    stranger.post(PAGE, {"anew": "yes"})
+    assert TOTPDevice.objects.filter(confirmed=True).exists(), "who has shown no code begins nothing"
+
+
+def test_who_has_lost_everything_is_helped_on_the_machine_and_hears_of_it(
+    staff: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    staff.email = "staff@beadbox.example"
+    staff.save()
+    set_up(staff)
+    TOTPDevice.objects.update(throttling_failure_count=20, throttling_failure_timestamp=timezone.now())
+    call_command("second_factor_reset", "staff")
+    assert not TOTPDevice.objects.exists()
+    assert not StaticDevice.objects.exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        client, _ = set_up(staff)
+    assert client.get(INDEX).status_code == 200
+    assert [letter.to for letter in mail.outbox][-1:] == [["staff@beadbox.example"]]
+    with pytest.raises(CommandError, match="no account named 'nobody'"):
+        call_command("second_factor_reset", "nobody")
+
+
+def test_a_closed_account_keeps_no_device(staff: Any) -> None:
+    set_up(staff)
+    _lock_out(staff)
+    assert not TOTPDevice.objects.exists()
+    assert not StaticToken.objects.exists()
+
+
+def test_devices_can_be_taken_away_in_the_admin_and_not_made(staff: Any) -> None:
+    set_up(staff)
+    helper = user("helper", is_staff=True)
+    of_devices = Permission.objects.filter(content_type__app_label__in=["otp_totp", "otp_static"])
+    helper.user_permissions.set(of_devices)
+    client, _ = set_up(helper)
+    listed = client.get("/admin/otp_totp/totpdevice/").content.decode()
+    theirs, own = TOTPDevice.objects.get(user=staff), TOTPDevice.objects.get(user=helper)
+    assert "staff" in listed
+    pages_of = [client.get(f"/admin/otp_totp/totpdevice/{one.pk}/change/").content.decode() for one in (theirs, own)]
+    assert all(one.key not in page for one, page in zip((theirs, own), pages_of, strict=True))
+    for address in ("otp_totp/totpdevice/add/", "otp_static/staticdevice/add/", "otp_static/staticdevice/"):
+        assert client.get(f"/admin/{address}").status_code == 403
+    data = {"user": staff.pk, "name": "mine"}
+    assert client.post(f"/admin/otp_totp/totpdevice/{own.pk}/change/", data).status_code == 403
+    assert client.post(f"/admin/otp_totp/totpdevice/{theirs.pk}/delete/", {"post": "yes"}).status_code == 403
+    ticked = {"action": "delete_selected", "_selected_action": [theirs.pk], "post": "yes"}
+    client.post("/admin/otp_totp/totpdevice/", ticked)
+    assert TOTPDevice.objects.filter(pk=theirs.pk).exists(), "a superuser's is a superuser's to delete"
+    assert client.post(f"/admin/otp_totp/totpdevice/{own.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert client.get(INDEX).status_code == 302

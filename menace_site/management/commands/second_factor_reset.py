@@ -1,0 +1,28 @@
+"""``manage.py second_factor_reset NAME``: for one of the staff who has lost device and recovery codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from menace_site.staff import factor_forget
+
+
+class Command(BaseCommand):
+    """Take it away."""
+
+    help = "Takes the second factor of an account away; at the next visit to /admin/ another one is set up."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Whose."""
+        parser.add_argument("name", help="who has lost it: the name of the account")
+
+    def handle(self, *args: Any, name: str, **options: Any) -> None:
+        """Take it away, and say what comes next."""
+        user = get_user_model().objects.filter(username=name).first()
+        if user is None:
+            raise CommandError(f"There is no account named {name!r}.")
+        factor_forget(user)
+        self.stdout.write(f"{name} has no second factor any more. Whoever logs in next sets one up: let it be them.")
