@@ -38,15 +38,7 @@ class DeviceAdmin(admin.ModelAdmin):
 
 @admin.register(StaticDevice)
 class RecoveryAdmin(DeviceAdmin):
-    """Recovery codes go with the device; there is nothing to see."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Nobody's."""
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody's."""
-        return False
+    """Who has recovery codes. They go with the device, and are shown nowhere."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody's."""

@@ -327,8 +327,12 @@ def test_devices_can_be_taken_away_in_the_admin_and_not_made(staff: Any) -> None
     assert "staff" in listed
     pages_of = [client.get(f"/admin/otp_totp/totpdevice/{one.pk}/change/").content.decode() for one in (theirs, own)]
     assert all(one.key not in page for one, page in zip((theirs, own), pages_of, strict=True))
-    for address in ("otp_totp/totpdevice/add/", "otp_static/staticdevice/add/", "otp_static/staticdevice/"):
+    for address in ("otp_totp/totpdevice/add/", "otp_static/staticdevice/add/"):
         assert client.get(f"/admin/{address}").status_code == 403
+    kept = StaticDevice.objects.get(user=staff)
+    page = client.get(f"/admin/otp_static/staticdevice/{kept.pk}/change/").content.decode()
+    assert not [one for one in kept.token_set.all() if one.token in page]
+    assert client.post(f"/admin/otp_static/staticdevice/{kept.pk}/delete/", {"post": "yes"}).status_code == 403
     data = {"user": staff.pk, "name": "mine"}
     assert client.post(f"/admin/otp_totp/totpdevice/{own.pk}/change/", data).status_code == 403
     assert client.post(f"/admin/otp_totp/totpdevice/{theirs.pk}/delete/", {"post": "yes"}).status_code == 403
