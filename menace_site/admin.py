@@ -12,34 +12,23 @@ from django.http import HttpRequest
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-
-@admin.register(TOTPDevice)
-class DeviceAdmin(admin.ModelAdmin):
-    """Deleted, it lets nobody in, and the next visit sets up another one. A superuser's is for superusers alone."""
-
-    fields = readonly_fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
-    list_select_related = ("user",)
-    search_fields = ("user__username",)
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody's."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody's."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whose the permission is; of a superuser's device a superuser's."""
-        may = super().has_delete_permission(request, obj)
-        return may and (obj is None or not obj.user.is_superuser or bool(getattr(request.user, "is_superuser", False)))
+from games.admin.base import Counted, ReadOnly
 
 
 @admin.register(StaticDevice)
-class RecoveryAdmin(DeviceAdmin):
+class RecoveryAdmin(ReadOnly, Counted):
     """Who has recovery codes. They go with the device, and are shown nowhere."""
 
+    fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+
+
+@admin.register(TOTPDevice)
+class DeviceAdmin(RecoveryAdmin):
+    """Deleted, it lets nobody in, and the next visit sets up another one. A superuser's is for superusers alone."""
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody's."""
-        return False
+        """Whose the permission is; of a superuser's device a superuser's."""
+        may = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        return may and (obj is None or not obj.user.is_superuser or bool(getattr(request.user, "is_superuser", False)))

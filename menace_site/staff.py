@@ -17,7 +17,6 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
-from django.contrib.auth import get_user_model
 from django.contrib.auth.views import redirect_to_login
 from django.core.mail import send_mail
 from django.db import transaction
@@ -34,6 +33,9 @@ from django_otp import login, verify_token
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from reportlab.graphics.barcode.qrencoder import QRCode, QRErrorCorrectLevel
+
+from games.quotas import account_lock
+from learning.services.accounts import factor_forget
 
 logger = logging.getLogger(__name__)
 
@@ -134,12 +136,6 @@ class StaffSite(AdminSite):
         return TemplateResponse(request, "admin/second_factor.html", context | {"is_nav_sidebar_enabled": False})
 
 
-def factor_forget(user: Any) -> None:
-    """Take every device and code of an account away; the next visit sets one up."""
-    TOTPDevice.objects.filter(user_id=user.pk).delete()
-    StaticDevice.objects.filter(user_id=user.pk).delete()
-
-
 def _has_shown(request: HttpRequest) -> bool:
     """Whether this session has shown a code not long ago, of somebody who still has a device."""
     user: Any = request.user
@@ -188,8 +184,8 @@ def _device_begun(request: HttpRequest) -> TOTPDevice:
 @transaction.atomic
 def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
     """Take a device that shows the right code, and let them in; their recovery codes, or none if it is not."""
-    asked: Any = request.user
-    user = get_user_model().objects.select_for_update(no_key=True).get(pk=asked.pk)
+    user: Any = request.user
+    account_lock(user)
     if _devices(request, confirmed=True).exists():  # another session was a moment faster
         return []
     shown = verify_token(request.user, device.persistent_id, code)

@@ -82,6 +82,12 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     return Closed(n_tokens, len(schedules), n_runs, len(tournaments), len(experiments), n_rooms, n_machines)
 
 
+def factor_forget(account: Any) -> None:
+    """Take every device and recovery code of an account away; the next visit to the staff's pages sets one up."""
+    TOTPDevice.objects.filter(user=account).delete()
+    StaticDevice.objects.filter(user=account).delete()
+
+
 @transaction.atomic
 def _lock_out(account: Any) -> int:
     """End log-in, sessions and tokens; how many of these counted. A session is worth as much as its account."""
@@ -90,8 +96,7 @@ def _lock_out(account: Any) -> int:
     row.is_active = False
     row.set_unusable_password()
     row.save(update_fields=["is_active", "password"])
-    TOTPDevice.objects.filter(user=account).delete()
-    StaticDevice.objects.filter(user=account).delete()
+    factor_forget(account)
     return ApiToken.objects.filter(user=account, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 

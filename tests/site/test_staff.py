@@ -17,7 +17,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from learning.admin import urls
-from learning.services.accounts import _lock_out
+from learning.services.accounts import _lock_out, factor_forget
 from menace_site import staff as pages
 from tests.factories import user
 from tests.threads import at_once
@@ -60,7 +60,7 @@ def set_up(account: Any) -> tuple[Client, list[str]]:
 
 def set_up_again(account: Any) -> tuple[Client, list[str]]:
     """The same, of somebody who had one."""
-    pages.factor_forget(account)
+    factor_forget(account)
     return set_up(account)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from menace_site.staff import factor_forget
+from learning.services.accounts import factor_forget
 
 
 class Command(BaseCommand):
