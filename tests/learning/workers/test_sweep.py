@@ -26,6 +26,7 @@ from learning.services.pupils import machines_claim, pupil_teach
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete
 from learning.services.tournaments import tournament_start
+from learning.storage.leavings import Leaving, Looked
 from learning.workers import sweep
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import ledgers_fold
@@ -186,6 +187,25 @@ def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch)
     while knocked:
         tasks.sweep(*knocked.pop())
     assert not Room.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_commit_of_the_sweep_waits_for_the_disk_and_every_other_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str] = []
+
+    def look(*_: Any) -> Looked:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW synchronous_commit")
+            found.extend(cursor.fetchone())
+        return 0, None
+
+    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("nothing", look)])
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit TO on")  # as it is in earnest
+    look()
+    swept()
+    look()
+    assert found == ["on", "off", "on"]
 
 
 @pytest.mark.django_db(transaction=True)
