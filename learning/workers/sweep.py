@@ -56,6 +56,8 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     ages = (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
     left = machines_left(*(now - timedelta(days=days) for days in ages))
     asked = list(left.filter(pk__in=ids).order_by("pk").values_list("pk", flat=True)[: MARKED + 1])
+    if not asked:
+        return len(ids), ids[-1] if ids else None
     free = Machine.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=asked[:MARKED])
     gone = list(left.filter(pk__in=[machine.pk for machine in free.order_by("pk")]))
     for machine in gone:
@@ -67,7 +69,7 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     marked.update(slug=slug, is_public=False, learns=False, **nobodys)
     if len(asked) > MARKED:  # the others next time, from here
         return most, asked[MARKED - 1]
-    return len(ids), ids[-1] if ids else None
+    return len(ids), ids[-1]
 
 
 def _of_machine(table: str, key: str = "id", *parts: str) -> str:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,8 @@ def _month() -> Iterator[Figure]:
     yield Figure(f"longest of {len(disk):,} pages written beside it", f"{max(disk):.0f} ms; {longer} beyond", "-", None)
     words = ", ".join(f"{size / 1e6:.0f}" for size in sizes)
     yield Figure("size of the database at the start, by thirds of the month, swept", f"{words} MB", "-", None)
-    yield Figure("matches refused", str(sum(one["refused"] for one in played)), "-", None)
+    refused = sum((Counter(one["refused"]) for one in played), Counter[str]())
+    yield Figure("matches refused", ", ".join(f"{n} {code}" for code, n in refused.items()) or "none", "-", None)
     yield Figure("audit at the end", _audited(), "clean", _audited() == "clean")
     _tables_told()
 

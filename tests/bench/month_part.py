@@ -6,13 +6,18 @@ beside the clock as JSON.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import mmap
 import os
 import random
 import struct
 import sys
+import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -55,21 +60,42 @@ class Clock:
         vars(timezone)["datetime"] = Moved
 
 
+@contextlib.contextmanager
+def telling() -> Iterator[None]:
+    """Have a loop send what is told, as in a web process, where nobody who moves waits for it."""
+    from games.outbox import outbox_close, outbox_open
+
+    async def opened() -> None:
+        outbox_open()
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(opened(), loop).result()
+        yield
+        asyncio.run_coroutine_threadsafe(outbox_close(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
 def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: int) -> dict[str, Any]:
     """Play matches one after the other, as anybody would; how long each move took, by tenths of the month."""
     from games.exceptions import PlayError
 
     rng = random.Random(number)
     took: list[list[float]] = [[] for _ in range(10)]
-    refused = 0
-    for done in range(n_matches):
-        while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
-            time.sleep(0.01)
-        try:
-            _match(rng, took[min(int(10 * done / n_matches), 9)], n_guests, n_accounts)
-        except PlayError:
-            refused += 1
-        clock[number] = (done + 1) / n_matches
+    refused: Counter[str] = Counter()
+    with telling():
+        for done in range(n_matches):
+            while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
+                time.sleep(0.01)
+            try:
+                _match(rng, took[min(int(10 * done / n_matches), 9)], n_guests, n_accounts)
+            except PlayError as error:
+                refused[error.code] += 1
+            clock[number] = (done + 1) / n_matches
     return {"took": took, "refused": refused}
 
 
