@@ -284,10 +284,10 @@ def _opened(person: Person, match: Match) -> State:
     Raises:
         RoomQuotaError: or what a player refuses.
     """
-    bounds = _bounds(person, match.room.opened_from)
+    bounds, seats = _bounds(person, match.room.opened_from), seats_read(match)
     state = _changed(match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
     _quota_require(bounds)
-    for seat in seats_read(match):
+    for seat in seats:
         if seat.automaton:
             PLAYERS[seat.automaton].opened(seat)
     return state
@@ -532,6 +532,7 @@ def room_watch(*, code: str) -> State:
         match = match_current(code)
         state = room_state(match.room, match)
     _remind(match)
+    match.let_go()
     return state
 
 
@@ -577,6 +578,7 @@ def room_enter(*, code: str, person: Person) -> Entered:
         view = room_state(room, match).told(person.viewer)
         entered = Entered(room, next(roles, None), person.hosts(room), view)
     _remind(match)
+    match.let_go()
     return entered
 
 
@@ -920,13 +922,14 @@ def _as_they_were(matches: Sequence[Match]) -> list[Match]:
 
 
 def _changed(match: Match, *, locks: Sequence[str] = ()) -> State:
-    """Store the match as it stands (:func:`_store`); the state, to be broadcast on commit."""
+    """Store the match as it stands (:func:`_store`), and let it go; the state, to be broadcast on commit."""
     _store(match, locks=locks)
     return _told(match)
 
 
 def _told(match: Match) -> State:
-    """The state of a match that is stored, to be broadcast on commit."""
+    """The state of a match that is stored and lets go, to be broadcast on commit."""
     state = room_state(match.room, match)
-    transaction.on_commit(lambda: events.room_changed(match.room.code, state.whole, state.private))
+    transaction.on_commit(partial(events.room_changed, match.room.code, state.whole, state.private))
+    match.let_go()
     return state

@@ -6,6 +6,7 @@ there.
 
 import asyncio
 import contextlib
+import gc
 
 from channels.routing import ProtocolTypeRouter
 
@@ -16,7 +17,6 @@ from games.outbox import outbox_close, outbox_open
 from games.pulse import PULSE
 from menace_site.boundary import Receive, Scope, Send
 from menace_site.metrics import process_watched
-
 
 class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
     """Opens the outbox of the loop that asks the application anything, and empties it when the server stops."""
@@ -30,6 +30,10 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
+        # What is there before anybody is served stays. The garbage collector looked at all of it again and again, and
+        # nobody was answered meanwhile.
+        gc.collect()
+        gc.freeze()
         beside = [asyncio.create_task(work) for work in (blocks_keep(), process_watched(), PULSE.keep())]
         await send({"type": "lifespan.startup.complete"})
         await receive()

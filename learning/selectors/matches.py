@@ -80,13 +80,12 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     by_id = {seat.pk: seat for seat in seats}
     views = []
     for draw in draws:
-        draw.seat = by_id[draw.seat_id]
         played = plies.get(draw.ply) if draw.slot is not None else None
         cabinet = machines[draw.machine_id].cabinet
-        views.append(_draw_view(cabinet, draw, before[draw.ply], played.move if played else None))
+        views.append(_draw_view(cabinet, draw, by_id[draw.seat_id], before[draw.ply], played.move if played else None))
     last = draws[-1] if draws else None
     # Where nothing was drawn yet, the match ended before the machine's first move.
-    seat = last.seat if last else next(seat for seat in seats if machine_in(seat) is not None)
+    seat = by_id[last.seat_id] if last else next(seat for seat in seats if machine_in(seat) is not None)
     machine = machines[last.machine_id] if last else next(iter(machines.values()))
     insight: Insight = {
         "role": game.look.layout.roles[seat.side],
@@ -239,11 +238,11 @@ def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
     }
 
 
-def _draw_view(cabinet: Cabinet, draw: Draw, before: str, move: str | None) -> DrawState:
-    """A draw as it was: ``before`` is the position in which it was made."""
+def _draw_view(cabinet: Cabinet, draw: Draw, seat: Seat, before: str, move: str | None) -> DrawState:
+    """A draw of a seat as it was: ``before`` is the position in which it was made."""
     moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
     total = sum(draw.beads)
-    by_hand = draw.seat.is_human
+    by_hand = seat.is_human
     # An empty box that played all the same played anything that is allowed.
     anything = total == 0 and draw.slot is not None and not by_hand
     n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
@@ -253,7 +252,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, before: str, move: str | None) -> D
     )
     return {
         "ply": draw.ply,
-        "role": cabinet.game.look.layout.roles[draw.seat.side],
+        "role": cabinet.game.look.layout.roles[seat.side],
         "box": _drawn_box(cabinet, draw.machine_id, draw.position),
         "symmetry": turned,
         "slots": [
