@@ -883,7 +883,10 @@ def _stored(change: Callable[[bool], Match]) -> Match:
         if not match.is_over:
             _store(match)
             return match
-        if ENDINGS.store(_pupils(match) or match.pk, match, _stored_together):
+        pupils = _pupils(match)
+        if not connection.in_atomic_block:
+            close_old_connections()  # there are few: the more wait for others without one, the more is stored at once
+        if ENDINGS.store(pupils or match.pk, match, _stored_together):
             return match
     with transaction.atomic():
         match = change(True)

@@ -7,6 +7,7 @@ there.
 import asyncio
 import contextlib
 import gc
+from concurrent.futures import ThreadPoolExecutor
 
 from channels.routing import ProtocolTypeRouter
 
@@ -17,6 +18,10 @@ from games.outbox import outbox_close, outbox_open
 from games.pulse import PULSE
 from menace_site.boundary import Receive, Scope, Send
 from menace_site.metrics import process_watched
+
+THREADS = 16
+"""So many requests of sockets at once: more than have a connection, for who ends a match waits for others without."""
+
 
 class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
     """Opens the outbox of the loop that asks the application anything, and empties it when the server stops."""
@@ -34,6 +39,7 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
         # nobody was answered meanwhile.
         gc.collect()
         gc.freeze()
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "socket"))
         beside = [asyncio.create_task(work) for work in (blocks_keep(), process_watched(), PULSE.keep())]
         await send({"type": "lifespan.startup.complete"})
         await receive()

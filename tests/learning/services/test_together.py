@@ -107,6 +107,15 @@ def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machin
     assert ledger_errors() == []
 
 
+def test_who_waits_has_given_their_connection_back(learner: Machine, rooms: list[Seated]) -> None:
+    """There are few, and while all of them waited nobody else could come along."""
+    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+            (n_connections,) = cursor.fetchone()
+        assert (n_waiting(), n_connections) == (N - 1, 2), "who holds the lock has one, and the first of them"
+
+
 def test_they_learn_one_after_the_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
     """Box by box what a change left is what the next one found."""
     with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
