@@ -247,6 +247,9 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
         "unix_socket_directories": str(socket_dir(var)),
         "unix_socket_permissions": "0700",
         "max_connections": "200",
+        # With PostgreSQL's 128 MB a site of some weeks does not fit, and who reads a page has to write another first,
+        # and waits for the disk. What is not used is not taken.
+        "shared_buffers": "512MB",
     }
     if not is_durable:
         options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
