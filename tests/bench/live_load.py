@@ -206,7 +206,7 @@ def make_noise(noises: Sequence[str]) -> None:
         pupil = machine_create(game=house.game, side=house.side, name="In training", preset=house.preset)
         training_run_start(machine=pupil.slug, stages=[Stage("random", 1_000_000_000)], seed=1)
     if "tournament" in noises:
-        rivals = Machine.objects.filter(game=house.game).exclude(side=None)
+        rivals = Machine.objects.filter(game=house.game, guest=None).exclude(side=None)
         owner = get_user_model().objects.create_user("bench", is_staff=True)
         tournament_start(user=owner, entries=[str(one.pk) for one in rivals], games=1_000_000)
 
