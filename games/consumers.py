@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from games import services
 from games.crowd import CROWD
@@ -58,8 +58,9 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     number = CROWD.arrive()
 
     def work() -> Any:
-        CROWD.leave(number)
         try:
+            connection.ensure_connection()
+            CROWD.leave(number)
             return call(*args, **kwargs)
         finally:
             close_old_connections()

@@ -1,4 +1,4 @@
-"""How many wait in this process for a thread that works with the database, and for how long.
+"""How many wait in this process for a thread and a connection to the database, and for how long.
 
 What comes is worked off in order, so who has waited longest tells how long whoever comes now would wait. From
 :data:`BUSY_AFTER_S` on moves are refused at once: a player who is told so waits as long, and knows why.

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import connection, connections
+from django.db.utils import load_backend
 from django.test import Client
 
 from games import crowd
@@ -16,7 +18,7 @@ from games.models import Ply
 from games.rules.base import Side
 from tests.factories import room
 from tests.sockets import Socket
-from tests.waiting import wait_until
+from tests.waiting import HANG_S, wait_until
 
 N_OTHERS = 64
 """More than there are threads for such work."""
@@ -65,6 +67,35 @@ async def test_a_move_is_refused_early_and_goes_in_when_it_is_sent_again() -> No
         await socket.frame("move", {"move": "5", "ply": 0})
         assert (await socket.expect("state"))["ply"] == state["ply"] + 2
     assert "play" not in (await database_sync_to_async(lambda: Client().get("/api/health").json())())
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = connections.settings["default"]
+    pooled = {
+        **known,
+        "ENGINE": "menace_site.pooled",
+        "OPTIONS": {**known["OPTIONS"], "pool": {"min_size": 1, "max_size": 1}},
+    }
+    monkeypatch.setitem(connections.settings, "default", pooled)
+    taken, over = threading.Event(), threading.Event()
+
+    def hold() -> bool:
+        assert connection.connection is not None
+        taken.set()
+        return over.wait(HANG_S)
+
+    work = [asyncio.create_task(in_thread(hold))]
+    try:
+        assert await asyncio.to_thread(taken.wait, HANG_S)
+        work.append(asyncio.create_task(in_thread(Ply.objects.exists)))
+        assert await asyncio.to_thread(wait_until, lambda: CROWD.is_full)
+    finally:
+        over.set()
+        found = await asyncio.gather(*work)
+        load_backend("menace_site.pooled").DatabaseWrapper(pooled, "default").close_pool()
+    assert found == [True, False]
+    assert CROWD.waits_s() == 0
 
 
 def refused_over_http(code: str, token: str) -> Any:
