@@ -58,7 +58,14 @@ from games.together import Together
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 
-ENDINGS = Together[Match]()
+
+def _give_back() -> None:
+    """Give the connection back to the pool: there are few, and the more wait without one the more is stored at once."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+
+
+ENDINGS = Together[Match](before_waiting=_give_back)
 """Matches that have ended, by whom they teach."""
 GUEST_NAME = "Guest"
 AT_ONCE = 400
@@ -883,10 +890,7 @@ def _stored(change: Callable[[bool], Match]) -> Match:
         if not match.is_over:
             _store(match)
             return match
-        pupils = _pupils(match)
-        if not connection.in_atomic_block:
-            close_old_connections()  # there are few: the more wait for others without one, the more is stored at once
-        if ENDINGS.store(pupils or match.pk, match, _stored_together):
+        if ENDINGS.store(_pupils(match) or match.pk, match, _stored_together):
             return match
     with transaction.atomic():
         match = change(True)

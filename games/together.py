@@ -20,8 +20,10 @@ ItemT = TypeVar("ItemT")
 class Together(Generic[ItemT]):
     """Those who store, and those who wait for them, by what for."""
 
-    def __init__(self) -> None:
+    def __init__(self, before_waiting: Callable[[], None] = lambda: None) -> None:
+        """Args: before_waiting: what whoever has to wait does first."""
         self._lock = threading.Lock()
+        self._before_waiting = before_waiting
         self._waiting: dict[Hashable, list[_Waiting[ItemT]]] = {}
 
     def store(self, key: Hashable, item: ItemT, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]) -> bool:
@@ -40,7 +42,11 @@ class Together(Generic[ItemT]):
                 queue.append(own)
             else:
                 self._waiting[key] = []
-        together = [own] if queue is None else own.turn.result()
+        if queue is None:
+            together = [own]
+        else:
+            self._before_waiting()
+            together = own.turn.result()
         if together:
             self._store_for(together, key, store)
         return own.is_stored
