@@ -291,13 +291,13 @@ def _opened(person: Person, match: Match) -> State:
     Raises:
         RoomQuotaError: or what a player refuses.
     """
-    bounds, seats = _bounds(person, match.room.opened_from), seats_read(match)
-    state = _changed(match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
+    bounds = _bounds(person, match.room.opened_from)
+    _store(match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
     _quota_require(bounds)
-    for seat in seats:
+    for seat in seats_read(match):
         if seat.automaton:
             PLAYERS[seat.automaton].opened(seat)
-    return state
+    return _told(match)
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +478,7 @@ def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> Non
     match = seat.match
     choice = PLAYERS[seat.player].choose(seat, match.room.game_rules.decode(match.position))
     _answer_store(match, choice, most)
+    match.let_go()
 
 
 @transaction.atomic
@@ -595,7 +596,9 @@ def room_is_of(*, code: str, person: Person) -> bool:
         match = match_current(code)
     except exceptions.RoomNotFoundError:
         return False
-    return person.hosts(match.room) or any(person.holds(seat) for seat in seats_read(match))
+    is_there = person.hosts(match.room) or any(person.holds(seat) for seat in seats_read(match))
+    match.let_go()
+    return is_there
 
 
 @transaction.atomic

@@ -112,6 +112,7 @@ def room_advice(code: str) -> Advice:
         raise NoEngineError
     if match.is_over:
         raise MatchFinishedError
+    match.let_go()
     return advice(engine, game, game.decode(match.position))
 
 

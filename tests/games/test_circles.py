@@ -2,15 +2,21 @@
 
 import gc
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from games import services
 from games.models import Match, Ply, Room, Seat
+from games.rules.base import Side
+from games.services import Seated
 from learning.models import Draw, Machine
-from tests.factories import guest, play, room
+from learning.selectors.advice import room_advice
+from learning.services.machines import machine_create
+from tests.factories import NC, guest, house, play, room, stranger
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 READ = (Match, Seat, Ply, Draw, Machine, Room)
 
@@ -20,18 +26,61 @@ def there() -> Counter[str]:
     return Counter(type(one).__name__ for one in gc.get_objects() if issubclass(type(one), READ))
 
 
-def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again() -> None:
-    seated = room()
-    code, who = seated.room.code, guest()
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """Whatever is read meanwhile goes by itself."""
     gc.collect()
     before = there()
     gc.disable()
     try:
-        for _ in range(2):
-            services.room_enter(code=code, person=who)
-            play(seated, who, services.room_look(code=code)["legal_moves"][0])
-            services.match_resign(code=code, person=who)
-            services.room_reset(code=code, person=who)
+        yield
         assert there() - before == Counter()
     finally:
         gc.enable()
+
+
+def against_perfect() -> Seated:
+    return room()
+
+
+def against_menace() -> Seated:
+    return room("menace", side=Side.SECOND)
+
+
+def against_a_copy_of_values() -> Seated:
+    return room("machine", machine="table", fresh=True)
+
+
+def against_a_person() -> Seated:
+    seated = room("human")
+    services.room_join(code=seated.room.code, person=stranger())
+    return seated
+
+
+@pytest.mark.parametrize("opened", [against_perfect, against_menace, against_a_copy_of_values, against_a_person])
+def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(opened: Callable[[], Seated]) -> None:
+    house()
+    machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
+    opened()  # what is read once and kept is read by now
+    with nothing_left():
+        seated = opened()
+        code, who = seated.room.code, guest()
+        for _ in range(2):
+            services.room_enter(code=code, person=who)
+            play(seated, who, services.room_look(code=code)["legal_moves"][0])
+            assert services.room_is_of(code=code, person=who)
+            services.match_resign(code=code, person=who)
+            services.room_reset(code=code, person=who)
+        del seated
+
+
+def test_nothing_is_left_of_players_who_are_watched_or_of_a_position_that_is_asked_about() -> None:
+    house()
+    with nothing_left():
+        watched = services.room_create(person=guest(), game=NC, first="menace", second="random").room.code
+        while services.match_step(code=watched, person=guest(), plies=2)["status"] == "playing":
+            services.room_watch(code=watched)
+    asked = services.room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
+    room_advice(asked)
+    with nothing_left():
+        room_advice(asked)
