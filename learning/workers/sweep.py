@@ -30,14 +30,14 @@ logger = logging.getLogger(__name__)
 
 FIRST_SIZE = 20
 MOST_ROWS = 2_000
-MARKED = 20
+MARKED = 5
 """So many machines are taken at most in a transaction: each takes statements of its own."""
 QUICK_S, SLOW_S = 0.01, 0.03
 """A transaction that took less looks at twice as many rows the next time, and one that took more at half as many."""
 LOCK_MS = 50
 """For so long a transaction waits for a lock, and no longer: what it was about is done the next time."""
-LONGEST_MS = 1_000
-"""A transaction that takes longer is broken off, and tried again with a quarter of the rows."""
+LONGEST_MS, ALONE_MS = 50, 1_000
+"""A statement that takes longer is broken off, and tried again with a quarter of the rows; one row may take longer."""
 LEFT_FILES = ("pymp-*", "tmp*.upload*")
 """What Python's processes and Django's uploads leave in the temporary folder when they are killed."""
 KEEP_FILES_DAYS = 1
@@ -172,6 +172,7 @@ def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
         try:
             n_looked, last = _step(leaving, after, size)
         except (OperationalError, IntegrityError):
+            times.append(perf_counter() - begun)
             # Somebody has what it needs, or has just begun to refer to it, or it was too much at once.
             logger.info("%s: left for the next time", leaving.name, exc_info=True)
             if size == 1:
@@ -199,7 +200,7 @@ def _step(leaving: Leaving, after: Key, most: int) -> Looked:
         cursor.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),"
             " set_config('synchronous_commit', 'off', true)",
-            [f"{LOCK_MS}ms", f"{LONGEST_MS}ms"],
+            [f"{LOCK_MS}ms", f"{LONGEST_MS if most > 1 else ALONE_MS}ms"],
         )
     return leaving.step(after, most, timezone.now())
 

@@ -189,6 +189,22 @@ def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch)
     assert not Room.objects.exists()
 
 
+def test_what_takes_too_long_is_tried_with_fewer_rows_and_one_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def slowly(_: Any, most: int, __: Any) -> Looked:
+        tried.append(most)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(0.2)")
+        return 0, 1
+
+    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("slow", slowly)])
+    took: list[float] = []
+    assert sweep_on(TurnEnd(), took=took) is None
+    assert tried == [20, 5, 1]
+    assert len(took) == 3, "what was broken off has taken its time too"
+
+
 @pytest.mark.django_db(transaction=True)
 def test_no_commit_of_the_sweep_waits_for_the_disk_and_every_other_does(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
