@@ -59,10 +59,10 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     if not asked:
         return len(ids), ids[-1] if ids else None
     free = Machine.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=asked[:MARKED])
-    gone = list(left.filter(pk__in=[machine.pk for machine in free.order_by("pk")]))
-    for machine in gone:
+    gone = list(left.filter(pk__in=[machine.pk for machine in free.order_by("pk")]).values_list("pk", flat=True))
+    marked = Machine.objects.filter(pk__in=gone)
+    for machine in marked.filter(pk__in=Machine.objects.filter(shares__in=gone).values("shares")).order_by("pk"):
         kind_of(machine).unshare(machine)
-    marked = Machine.objects.filter(pk__in=[machine.pk for machine in gone])
     names_forget(marked)
     nobodys: dict[str, Any] = {"owner": None, "guest": None, "made_from": "", "room": None, "is_pupil": False}
     slug = Concat(Value(GONE), Cast("pk", CharField()))
