@@ -108,6 +108,8 @@ class StaffSite(AdminSite):
 
     def _set_up(self, request: HttpRequest) -> HttpResponse:
         device = _device_begun(request)
+        if device is None:
+            return redirect(request.get_full_path())
         form, code = _form(request)
         form.fields["code"].widget.attrs["inputmode"] = "numeric"
         if code:
@@ -168,13 +170,18 @@ def _devices(request: HttpRequest, *, confirmed: bool) -> Any:
     return TOTPDevice.objects.filter(user_id=request.user.pk, confirmed=confirmed).order_by("pk")
 
 
-def _device_begun(request: HttpRequest) -> TOTPDevice:
+@transaction.atomic
+def _device_begun(request: HttpRequest) -> TOTPDevice | None:
     """The device that is being set up in this session: the same until it is, however often the page is looked at.
 
-    Of this session alone: another one's key has been shown to somebody else, who may know no more than the password.
+    None if another session was a moment faster, and its device is there. Of this session alone: another one's key has
+    been shown to somebody else, who may know no more than the password.
     """
     begun: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
     if begun is None:
+        account_lock(request.user)
+        if _devices(request, confirmed=True).exists():
+            return None
         _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - BEGUN_FOR).delete()
         begun = TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
         request.session[BEGUN_KEY] = begun.pk

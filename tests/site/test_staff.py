@@ -266,6 +266,16 @@ def test_of_two_who_set_up_at_the_same_moment_one_does(staff: Any) -> None:
     assert (TOTPDevice.objects.count(), StaticToken.objects.count()) == (1, 10)
 
 
+def test_who_is_a_moment_slower_begins_no_other_device(staff: Any, rf: Any) -> None:
+    """What the slower one had begun went with the faster one's code, after the page was asked for."""
+    set_up(staff)
+    request = rf.post(PAGE, {"code": "123456"})
+    request.user, request.session = staff, {pages.BEGUN_KEY: 0}
+    answer = pages.StaffSite()._set_up(request)
+    assert (answer.status_code, answer["Location"]) == (302, PAGE)
+    assert TOTPDevice.objects.count() == 1
+
+
 def test_after_half_a_day_it_is_asked_for_again(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
