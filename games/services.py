@@ -931,9 +931,9 @@ def _as_they_were(matches: Sequence[Match]) -> list[Match]:
     return list(by_room.values())
 
 
-def _changed(match: Match, *, locks: Sequence[str] = ()) -> State:
+def _changed(match: Match) -> State:
     """Store the match as it stands (:func:`_store`), and let it go; the state, to be broadcast on commit."""
-    _store(match, locks=locks)
+    _store(match)
     return _told(match)
 
 

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 FIRST_SIZE = 20
 MOST_ROWS = 2_000
 MARKED = 5
-"""So many machines are taken at most in a transaction: each takes statements of its own."""
+"""So many machines are taken at most in a transaction: each whose boxes others share takes statements of its own."""
 QUICK_S, SLOW_S = 0.01, 0.03
 """A transaction that took less looks at twice as many rows the next time, and one that took more at half as many."""
 LOCK_MS = 50
@@ -172,15 +172,15 @@ def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
         try:
             n_looked, last = _step(leaving, after, size)
         except (OperationalError, IntegrityError):
-            times.append(perf_counter() - begun)
             # Somebody has what it needs, or has just begun to refer to it, or it was too much at once.
             logger.info("%s: left for the next time", leaving.name, exc_info=True)
             if size == 1:
                 return
             size = max(1, size // 4)
             continue
-        took = perf_counter() - begun
-        times.append(took)
+        finally:
+            took = perf_counter() - begun
+            times.append(took)
         if last is None:
             return
         yield last
