@@ -30,9 +30,9 @@ CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
 HUMAN = "human"
 
 
-def new_code() -> str:
-    """An unguessable room code: one of 31**6, about 890 million."""
-    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+def new_code(length: int = CODE_LENGTH) -> str:
+    """An unguessable code, for a room one of 31**6, about 890 million."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(length))
 
 
 def new_seed() -> int:

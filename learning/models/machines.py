@@ -53,9 +53,13 @@ def _address(machine_id: int) -> str:
     return reverse("machine", args=[machine_id])
 
 
+SLUG_LENGTH = 10
+"""Characters of a slug that is drawn. Nobody looks whether it is taken: beside a million machines one in 10**9 is."""
+
+
 def machine_slug() -> str:
-    """A slug for a machine that nobody named."""
-    return f"m-{new_code()}"
+    """A slug for a machine that nobody named: one of 31**10, about 8 * 10**14."""
+    return f"m-{new_code(SLUG_LENGTH)}"
 
 
 class Machine(models.Model):
