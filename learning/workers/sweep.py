@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
@@ -34,10 +34,11 @@ MARKED = 5
 """So many machines are taken at most in a transaction: each whose boxes others share takes statements of its own."""
 QUICK_S, SLOW_S = 0.01, 0.03
 """A transaction that took less looks at twice as many rows the next time, and one that took more at half as many."""
-LOCK_MS = 50
+LOCK_MS = 20
 """For so long a transaction waits for a lock, and no longer: what it was about is done the next time."""
-LONGEST_MS, ALONE_MS = 50, 1_000
-"""A statement that takes longer is broken off, and tried again with a quarter of the rows; one row may take longer."""
+LONGEST_MS, ALONE_MS = 40, 1_000
+"""A statement that takes longer is broken off, and a transaction that has taken as long begins no other. It is tried
+again with a quarter of the rows; one row may take longer."""
 LEFT_FILES = ("pymp-*", "tmp*.upload*")
 """What Python's processes and Django's uploads leave in the temporary folder when they are killed."""
 KEEP_FILES_DAYS = 1
@@ -195,14 +196,23 @@ def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
 
 @transaction.atomic
 def _step(leaving: Leaving, after: Key, most: int) -> Looked:
+    longest_ms = LONGEST_MS if most > 1 else ALONE_MS
+    end = perf_counter() + longest_ms / 1000
     with connection.cursor() as cursor:
         # Nobody is told of what it did, so no commit has to wait for the disk: lost in a crash, it is done once more.
         cursor.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),"
             " set_config('synchronous_commit', 'off', true)",
-            [f"{LOCK_MS}ms", f"{LONGEST_MS if most > 1 else ALONE_MS}ms"],
+            [f"{LOCK_MS}ms", f"{longest_ms}ms"],
         )
-    return leaving.step(after, most, timezone.now())
+
+    def before_its_end(execute: Callable[..., Any], *statement: Any) -> Any:
+        if perf_counter() > end:
+            raise OperationalError(f"{leaving.name}: the transaction takes longer than {longest_ms} ms")
+        return execute(*statement)
+
+    with connection.execute_wrapper(before_its_end):
+        return leaving.step(after, most, timezone.now())
 
 
 def files_clear() -> None:

@@ -189,13 +189,17 @@ def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch)
     assert not Room.objects.exists()
 
 
-def test_what_takes_too_long_is_tried_with_fewer_rows_and_one_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("statements", [["SELECT pg_sleep(0.2)"], ["SELECT pg_sleep(0.02)"] * 10])
+def test_what_takes_too_long_is_tried_with_fewer_rows_and_one_may_take_longer(
+    monkeypatch: pytest.MonkeyPatch, statements: list[str]
+) -> None:
     tried: list[int] = []
 
     def slowly(_: Any, most: int, __: Any) -> Looked:
         tried.append(most)
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_sleep(0.2)")
+            for statement in statements:
+                cursor.execute(statement)
         return 0, 1
 
     monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("slow", slowly)])
