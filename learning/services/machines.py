@@ -409,7 +409,7 @@ def _lock_with_key(machine_id: int) -> None:
 
 
 def _delete(machine: Machine) -> None:
-    names_forget(Machine.objects.filter(pk=machine.pk))
+    names_forget([machine.pk])
     kind_of(machine).forget(machine)
     machine.delete()
 

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from collections.abc import Sequence
 
-from games.models import HUMAN, Seat
-from learning.models import Machine, RunStage, Tournament, TournamentEntry
+from django.db import connection
+
+from games.models import HUMAN
 
 NAME_GONE = "A machine that is gone"
 
 STOPPED = "It had to stop, and a machine that is gone took part in it."
 
+FORGET = """
+    WITH private AS MATERIALIZED (SELECT id FROM learning_machine WHERE id = ANY(%(machines)s) AND NOT is_public),
+    stages AS (
+        UPDATE learning_runstage SET opponent_name = '' WHERE opponent_machine_id IN (SELECT id FROM private)
+    ), entries AS (
+        UPDATE learning_tournamententry SET name = %(gone)s WHERE machine_id IN (SELECT id FROM private)
+    ), tournaments AS (
+        UPDATE learning_tournament SET error = %(stopped)s WHERE error <> '' AND id IN (
+            SELECT tournament_id FROM learning_tournamententry WHERE machine_id IN (SELECT id FROM private)
+        )
+    )
+    UPDATE games_seat SET name = %(gone)s WHERE player <> %(human)s AND id IN (
+        SELECT seat_id FROM learning_machineseat WHERE machine_id IN (SELECT id FROM private)
+    )"""
+"""One statement: of many a sweep's transaction would wait for each (docs/decisions/0097)."""
 
-def names_forget(machines: QuerySet[Machine]) -> None:
+
+def names_forget(machines: Sequence[int]) -> None:
     """Take the names of those that are private out of what stays when they are deleted, as they are about to be.
 
     With a machine goes what hides its name.
     """
-    private = machines.filter(is_public=False)
-    RunStage.objects.filter(opponent_machine__in=private).update(opponent_name="")
-    Tournament.objects.filter(entries__machine__in=private).exclude(error="").update(error=STOPPED)
-    TournamentEntry.objects.filter(machine__in=private).update(name=NAME_GONE)
-    Seat.objects.filter(machine_seat__machine__in=private).exclude(player=HUMAN).update(name=NAME_GONE)
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET, {"machines": list(machines), "gone": NAME_GONE, "stopped": STOPPED, "human": HUMAN})

@@ -11,6 +11,7 @@ import pytest
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
+from django.db.models import CASCADE, SET_NULL
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
@@ -19,14 +20,27 @@ from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from games.rules.base import Side
 from games.services_tokens import token_make
 from learning import tasks
-from learning.models import Change, Draw, JobStatus, Lesson, Machine, MachineSeat, Tournament, TrainingRun
+from learning.models import (
+    Change,
+    Draw,
+    JobStatus,
+    Lesson,
+    Machine,
+    MachineSeat,
+    RunStage,
+    Standing,
+    Tournament,
+    TrainingRun,
+)
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.machines import GONE, lessons_missing
+from learning.services.machines import machine_clone
 from learning.services.pupils import machines_claim, pupil_teach
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete
 from learning.services.tournaments import tournament_start
 from learning.storage.leavings import Leaving, Looked
+from learning.storage.names import NAME_GONE
 from learning.workers import sweep
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import ledgers_fold
@@ -161,6 +175,44 @@ def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on() -> Non
         n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
     assert n_steps >= 3, "what it had goes a part at a time, and its row in the end"
     assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+def test_all_that_may_refer_to_a_machine_is_thought_of_when_its_row_goes() -> None:
+    for relation in Machine._meta.related_objects:
+        table, column = relation.related_model._meta.db_table, relation.field.column
+        if relation.on_delete is SET_NULL:
+            assert f"UPDATE {table} SET {column} = NULL WHERE {column} =" in sweep.ROW
+        elif relation.on_delete is CASCADE:
+            assert column == "machine_id"
+            assert table in {*sweep.PARTS, *sweep.SELDOM} or f"DELETE FROM {table} WHERE machine_id =" in sweep.ROW
+        else:
+            assert column == "shares_id", "who shares its boxes has them all before that"
+
+
+@pytest.mark.parametrize("has_trained", [False, True])
+def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) -> None:
+    pupil, other = pupil_played(), machine(Side.FIRST)
+    if has_trained:
+        trained(pupil, 10)
+    copy = machine_clone(machine_id=pupil.pk, name="Copy", is_public=True)
+    trained(other, 10)
+    RunStage.objects.filter(run__machine=other).update(
+        opponent="machine", opponent_machine=pupil, opponent_name=pupil.name
+    )
+    entries = [other.slug, machine().slug]
+    held = tournament_start(user=user("boss", is_staff=True), entries=entries, games=1, enqueue=False)
+    held.entries.filter(number=1).update(machine=pupil, name=pupil.name)
+    assert Standing.objects.filter(machine=pupil).exists()
+    aged(91)
+    ledgers_fold(TurnEnd())
+    swept()
+    assert not Machine.objects.filter(pk=pupil.pk).exists()
+    assert not Standing.objects.filter(machine_id=pupil.pk).exists()
+    copy.refresh_from_db()
+    assert (copy.name, copy.copied_from) == ("Copy", None)
+    assert list(RunStage.objects.values_list("opponent_machine", "opponent_name")) == [(None, "")]
+    assert set(held.entries.values_list("machine", "name")) == {(other.pk, other.name), (None, NAME_GONE)}
+    assert ledger_errors() + lessons_missing() == []
 
 
 def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
