@@ -65,8 +65,9 @@ def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
-    """The page for who gave a wrong password for one name too often; each try starts the wait anew."""
-    return too_many(request, settings.AXES_COOLOFF_TIME * 3600, "registration/locked.html")
+    """The page for who gave a wrong password for one name too often; who tries meanwhile does not wait for longer."""
+    wait_s: float = getattr(request, "locked_for_s", 0) or settings.AXES_COOLOFF_TIME * 3600
+    return too_many(request, wait_s, "registration/locked.html")
 
 
 def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

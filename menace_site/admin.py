@@ -1,18 +1,56 @@
-"""Devices of the second factor in the admin: who has one since when, and a way to take one away.
+"""Log-ins in the admin, and devices of the second factor: who has one since when, and a way to take one away.
 
-Nobody makes one there: whoever might could give any account a device whose key they know.
+Nobody makes a device there: whoever might could give any account one whose key they know.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
 from django.http import HttpRequest
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from games.admin.base import Counted, ReadOnly
+from games.admin.base import Counted, Large, ReadOnly
+
+LISTED = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
+
+
+class LogIns(ReadOnly, Large):
+    """What is known of who was at the door, found by a name or by how an address begins."""
+
+    search_fields = ("username__exact", "ip_address__startswith")
+
+
+@admin.register(AccessLog)
+class LogInAdmin(LogIns):
+    """Log-ins, with when they logged out."""
+
+    exclude = ("http_accept", "session_hash")
+    list_display = (*LISTED, "logout_time")
+
+
+@admin.register(AccessFailureLog)
+class FailureAdmin(LogIns):
+    """Log-ins that failed, and which of them locked the door."""
+
+    exclude = ("http_accept",)
+    list_display = (*LISTED, "locked_out")
+    list_filter = ("locked_out",)
+
+
+@admin.register(AccessAttempt)
+class AttemptAdmin(LogIns):
+    """What is counted for the lock: deleted, whoever it locks out may try again at once."""
+
+    exclude = ("http_accept", "get_data", "post_data")
+    list_display = (*LISTED, "failures_since_start")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whose the permission is."""
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
 
 
 @admin.register(StaticDevice)

@@ -278,7 +278,13 @@ LOGOUT_REDIRECT_URL = "/"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
+# The lock ends when it was said to, however often somebody tries meanwhile; what they try is not written down.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
+# What failed stays written down after a log-in too: the attempts that are counted for the lock do not.
+AXES_ENABLE_ACCESS_FAILURE_LOG = True
+AXES_HANDLER = "menace_site.log_ins.LogInHandler"
+AXES_ENABLE_ADMIN = False  # ours are in menace_site/admin.py
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "games.views.locked_out"
 AXES_CLIENT_IP_CALLABLE = "menace_site.client_ip.client_ip"
@@ -366,8 +372,9 @@ TOURNAMENTS_PER_ACCOUNT = env.int("TOURNAMENTS_PER_ACCOUNT", default=200)
 # Results of experiments, the newest of each apart.
 KEEP_EXPERIMENTS_DAYS = env.int("KEEP_EXPERIMENTS_DAYS", default=30)
 EXPERIMENTS_KEPT = env.int("EXPERIMENTS_KEPT", default=5_000)
-# Who logged in from where.
+# Who logged in from where, and who failed to; of failures no more than so many, the newest.
 KEEP_LOG_INS_DAYS = env.int("KEEP_LOG_INS_DAYS", default=30)
+LOG_IN_FAILURES_KEPT = env.int("LOG_IN_FAILURES_KEPT", default=100_000)
 # Tokens after they were revoked or have expired.
 KEEP_TOKENS_DAYS = env.int("KEEP_TOKENS_DAYS", default=90)
 

@@ -76,7 +76,8 @@ def looked(statement: str, values: dict[str, Any], first: Key = 0) -> Looked:
 def _counts() -> dict[str, int]:
     """How many are kept, however young they are."""
     names = (
-        "MATCHES_PER_GUEST", "MATCHES_PER_ACCOUNT", "RUNS_PER_MACHINE", "TOURNAMENTS_PER_ACCOUNT", "EXPERIMENTS_KEPT"
+        "MATCHES_PER_GUEST", "MATCHES_PER_ACCOUNT", "RUNS_PER_MACHINE", "TOURNAMENTS_PER_ACCOUNT", "EXPERIMENTS_KEPT",
+        "LOG_IN_FAILURES_KEPT",
     )  # fmt: skip
     return {name.lower(): getattr(settings, name) for name in names}
 
@@ -189,11 +190,18 @@ OF_GUESTS = _too_many("matches of a guest beyond the bound", "guest", "matches_p
 OF_ACCOUNTS = _too_many("matches of an account beyond the bound", "user_id", "matches_per_account", 0)
 SESSIONS = _walk("sessions that have ended", "django_session", "one.expire_date < %(now)s", key="session_key", first="")
 ATTEMPTS = _walk(
-    "log-ins that failed",
+    "what log-ins are locked by",
     "axes_accessattempt",
     "one.attempt_time < %(since)s",
     _deletes(("axes_accessattemptexpiration", "access_attempt_id"), ("axes_accessattempt", "id"), of="gone"),
     since=1,
+)
+FAILURES = _walk(
+    "log-ins that failed",
+    "axes_accessfailurelog",
+    """one.attempt_time < %(since)s
+        OR one.id <= (SELECT max(id) FROM axes_accessfailurelog) - %(log_in_failures_kept)s""",
+    since="KEEP_LOG_INS_DAYS",
 )
 LOG_INS = _walk("log-ins", "axes_accesslog", "one.attempt_time < %(since)s", since="KEEP_LOG_INS_DAYS")
 BLOCKS = _walk("addresses that are blocked no more", "games_addressblock", "one.expires_at < %(since)s", since=1)

@@ -137,6 +137,7 @@ def _machines_clear(after: Key, most: int, now: datetime) -> Looked:
 LEAVINGS: Sequence[Leaving] = (
     leavings.SESSIONS,
     leavings.ATTEMPTS,
+    leavings.FAILURES,
     leavings.LOG_INS,
     leavings.BLOCKS,
     leavings.MOVED,

@@ -1,0 +1,102 @@
+"""What is written down of log-ins: what failed is known afterwards, bounded, and nothing of what was sent."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.test import Client
+from django.utils import timezone
+
+from menace_site import log_ins
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+RIGHT = {"username": "ada", "password": "a good password"}
+WRONG = {"username": "ada", "password": "wrong"}
+
+
+def goes_by(minutes: float) -> None:
+    """Let so much time go by for what is known of log-ins."""
+    for model in (AccessAttempt, AccessFailureLog, AccessLog):
+        for one in model._default_manager.all():
+            model._default_manager.filter(pk=one.pk).update(attempt_time=one.attempt_time - timedelta(minutes=minutes))
+
+
+def test_nothing_of_what_was_sent_is_kept(client: Client) -> None:
+    for _ in range(3):
+        client.post("/login?letter=secret", {**WRONG, "letter": "secret" * 100})
+    attempt = AccessAttempt.objects.get()
+    assert (attempt.failures_since_start, attempt.get_data, attempt.post_data) == (3, "", "")
+
+
+def test_the_lock_ends_when_it_was_said_to_however_often_somebody_tries(client: Client) -> None:
+    factories.user("ada")
+    for _ in range(10):
+        locked = client.post("/login", WRONG)
+    assert (locked.status_code, locked["Retry-After"]) == (429, "900")
+    goes_by(minutes=10)
+    for _ in range(3):
+        locked = client.post("/login", RIGHT)
+    assert (locked.status_code, 290 <= int(locked["Retry-After"]) <= 300) == (429, True)
+    assert AccessAttempt.objects.get().failures_since_start == AccessFailureLog.objects.count() == 10
+    goes_by(minutes=5)
+    assert client.post("/login", RIGHT).status_code == 302
+
+
+def test_what_failed_is_known_after_a_log_in(client: Client) -> None:
+    factories.user("ada")
+    for _ in range(9):
+        client.post("/login", WRONG)
+    client.post("/login", RIGHT)
+    assert not AccessAttempt.objects.exists()
+    kept = AccessFailureLog.objects.values_list("username", "ip_address", "locked_out")
+    assert list(kept) == [("ada", "127.0.0.1", False)] * 9
+    client.force_login(factories.user("staff", is_staff=True, is_superuser=True))
+    told = client.get("/admin/axes/accessfailurelog/?q=ada")
+    assert told.context["cl"].result_count == 9
+    assert client.get("/admin/axes/accessfailurelog/?q=127.0.").context["cl"].result_count == 9
+    assert client.get("/admin/axes/accessfailurelog/?q=berta").context["cl"].result_count == 0
+
+
+def test_the_staff_ends_a_lock_and_changes_nothing_of_the_log(client: Client) -> None:
+    factories.user("ada")
+    for _ in range(10):
+        client.post("/login", WRONG)
+    staff = Client()
+    staff.force_login(factories.user("staff", is_staff=True, is_superuser=True))
+    of_failure = f"/admin/axes/accessfailurelog/{AccessFailureLog.objects.latest('pk').pk}/delete/"
+    assert staff.post(of_failure, {"post": "yes"}).status_code == 403
+    of_attempt = f"/admin/axes/accessattempt/{AccessAttempt.objects.get().pk}/delete/"
+    assert staff.post(of_attempt, {"post": "yes"}).status_code == 302
+    assert client.post("/login", RIGHT).status_code == 302
+
+
+def failed(name: str, at: datetime) -> None:
+    one = AccessFailureLog.objects.create(username=name, ip_address="192.0.2.1", user_agent="", path_info="/")
+    AccessFailureLog.objects.filter(pk=one.pk).update(attempt_time=at)
+
+
+def names() -> list[Any]:
+    return list(AccessFailureLog.objects.order_by("pk").values_list("username", flat=True))
+
+
+def test_of_one_name_the_newest_failures_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_ins, "FAILURES_OF_A_NAME", 2)
+    failed("berta", timezone.now())
+    for _ in range(3):
+        last = client.post("/login", WRONG)
+    assert last.status_code == 200
+    assert names() == ["berta", "ada", "ada"]
+    first, oldest = AccessFailureLog.objects.order_by("pk").values_list("pk", flat=True)[:2]
+    assert oldest > first + 1, "the oldest of hers went"
+
+
+def test_failures_go_by_age_and_by_number(settings: Any) -> None:
+    settings.LOG_IN_FAILURES_KEPT = 2
+    for name, days in {"ann": 0, "bob": 0, "old": 31, "new": 0}.items():
+        failed(name, timezone.now() - timedelta(days=days))
+    factories.swept()
+    assert names() == ["new"]
