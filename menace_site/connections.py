@@ -13,6 +13,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SILENT_S = 10.0
 """For so long a request may be silent before it is there whole, and its head take in all."""
+BODY_S = 300.0
+"""And for so long a body may flow: 4 MB at 14 kB a second."""
 
 _open: Counter[str] = Counter()
 """The connections of this process that are no WebSockets, by where they come from."""
@@ -23,6 +25,7 @@ class Connection(HttpToolsProtocol):
 
     peer = ""
     due: asyncio.TimerHandle | None = None
+    body_until = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody has come: they have to say what they want."""
@@ -44,6 +47,13 @@ class Connection(HttpToolsProtocol):
         self._gone()
         super().handle_websocket_upgrade()
 
+    def data_received(self, data: bytes) -> None:
+        """Whatever it is: it has ended uvicorn's wait for another request, and may be the beginning of none."""
+        super().data_received(data)
+        is_free = self.cycle is None or self.cycle.response_complete
+        if is_free and self.due is None and self in self.connections:
+            self._expect()
+
     def on_message_begin(self) -> None:
         """The first bytes of a request."""
         super().on_message_begin()
@@ -53,12 +63,14 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is there; now its body is expected."""
         super().on_headers_complete()
+        self.body_until = self.loop.time() + BODY_S
         self._expect()
 
     def on_body(self, body: bytes) -> None:
-        """Some of the body is there; more is expected."""
+        """Some of the body is there; more is expected, unless it was answered without, or has flowed for too long."""
         super().on_body(body)
-        self._expect()
+        if not self.cycle.response_complete and self.loop.time() < self.body_until:
+            self._expect()
 
     def on_message_complete(self) -> None:
         """All of it is there."""

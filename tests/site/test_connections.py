@@ -17,6 +17,8 @@ from tests.waiting import HANG_S
 SILENT_S = 0.3
 WHOLE = b"POST / HTTP/1.1\r\nHost: site\r\nContent-Length: 4\r\n\r\nbead"
 LAST = WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+CHUNKED = WHOLE.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked")[:-4] + b"4\r\nbead\r\n0\r\n\r\n"
+OTHER = b"GET / HTTP/1.1\r\nHost: site\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
 SOCKET = (
     b"GET / HTTP/1.1\r\nHost: site\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -90,14 +92,71 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.mark.parametrize(
     "sent",
-    [b"", b"GET", WHOLE[:30], WHOLE[:-6], WHOLE[:-1], SOCKET[:-4]],
-    ids=["nothing", "a word", "half a head", "no end of the head", "half a body", "half a handshake"],
+    [b"", b"\r\n", b"GET", WHOLE[:30], WHOLE[:-6], WHOLE[:-1], CHUNKED[:-3], SOCKET[:-4]],
+    ids=[
+        "nothing",
+        "an empty line",
+        "a word",
+        "half a head",
+        "no end of the head",
+        "half a body",
+        "a body without its last chunk",
+        "half a handshake",
+    ],
 )
 async def test_a_request_that_never_comes_is_given_up(port: int, sent: bytes) -> None:
     begin = time.monotonic()
     assert (await told(port, sent)).startswith(b"HTTP/1.1 408 ")
     assert time.monotonic() - begin >= SILENT_S * 0.9
     assert not connections._open
+
+
+@pytest.mark.parametrize("first", [WHOLE, CHUNKED, OTHER], ids=["a request", "in chunks", "for another protocol"])
+@pytest.mark.parametrize(
+    "sent",
+    [b"\r\n", b"\n", WHOLE[:3], CHUNKED[:-3], SOCKET[:-4]],
+    ids=["an empty line", "its end", "a word", "no last chunk", "half a handshake"],
+)
+async def test_so_is_one_that_begins_after_another_or_hardly(port: int, first: bytes, sent: bytes) -> None:
+    async with connection(port) as (reader, writer):
+        writer.write(first)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+        writer.write(sent)
+        assert b"HTTP/1.1 408 " in await until_closed(reader)
+    while connections._open:
+        await asyncio.sleep(0)
+
+
+async def test_empty_lines_get_no_more_time_by_being_many(port: int) -> None:
+    async with connection(port) as (reader, writer):
+        writer.write(WHOLE)
+        await reader.readuntil(b"bead")
+        begin = time.monotonic()
+        told = asyncio.create_task(until_closed(reader))
+        while not told.done():
+            writer.write(b"\r\n")
+            await asyncio.wait([told], timeout=SILENT_S / 3)
+        assert (await told).startswith(b"HTTP/1.1 408 ")
+        assert time.monotonic() - begin < SILENT_S * 3
+
+
+async def test_a_body_that_never_ends_flows_for_so_long(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "BODY_S", SILENT_S * 2)
+    async with connection(port) as (reader, writer):
+        begin = time.monotonic()
+        writer.write(CHUNKED.partition(b"4\r\n")[0])
+        told = asyncio.create_task(until_closed(reader))
+        while not told.done():
+            writer.write(b"1\r\nb\r\n")
+            await asyncio.wait([told], timeout=SILENT_S / 3)
+        assert (await told).startswith(b"HTTP/1.1 408 ")
+        assert SILENT_S * 2 < time.monotonic() - begin < SILENT_S * 6
+
+
+@pytest.mark.parametrize("sent", [b"\x16\x03\x01\x02\x00\x01", b"\x00" * 9, b"bead\r\n\r\n"])
+async def test_what_is_no_request_is_refused_at_once(port: int, sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "SILENT_S", HANG_S)
+    assert (await told(port, sent)).startswith(b"HTTP/1.1 400 ")
 
 
 async def test_a_head_that_drips_gets_no_more_time_and_a_body_that_flows_does(
