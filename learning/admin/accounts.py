@@ -8,7 +8,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -18,9 +19,12 @@ from django.urls import URLPattern, path, reverse
 from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
-from learning.services.accounts import account_close
+from learning.services.accounts import account_close, is_above
 
 User = get_user_model()
+
+POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
+"""What superusers alone give: who could give them could give them to themselves."""
 
 
 class CloseForm(forms.Form):
@@ -59,17 +63,25 @@ class CloseForm(forms.Form):
         return data
 
 
-admin.site.unregister(User)
+admin.site.unregister([User, Group])
 
 
 @admin.register(User)
 class AccountAdmin(UserAdmin, Counted):
-    """Accounts. One is closed, and never deleted: matches and lessons know it."""
+    """Accounts. One is closed, and never deleted: matches and lessons know it. Those of the staff superusers change."""
 
     ordering = ("-pk",)
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser")
     list_per_page = 50
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What somebody may do, for whom is no superuser."""
+        return () if getattr(request.user, "is_superuser", False) else POWERS
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whose the permission is, as far as it reaches. Its password and its closing ask for the same."""
+        return super().has_change_permission(request, obj) and (obj is None or not is_above(request.user, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """It would take the machines' owner away, and leave their trainings going on."""
@@ -112,6 +124,23 @@ class AccountAdmin(UserAdmin, Counted):
             "back": reverse("admin:auth_user_change", args=[account.pk]),
         }
         return TemplateResponse(request, "admin/auth/user/close.html", context)
+
+
+@admin.register(Group)
+class PowersAdmin(GroupAdmin, Counted):
+    """Groups, and what they may do: whoever may look sees them, superusers write them."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A superuser's."""
+        return bool(getattr(request.user, "is_superuser", False))
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A superuser's: it may be one's own group."""
+        return self.has_add_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A superuser's."""
+        return self.has_add_permission(request)
 
 
 @admin.register(LogEntry)

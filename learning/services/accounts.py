@@ -51,7 +51,7 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
 
     Args:
         by: a member of the staff.
-        account: whose account; not that of who asks, and a superuser's only for another one.
+        account: whose account; not that of who asks, and one of the staff only for a superuser (:func:`is_above`).
         heir: the account that gets its machines; ``None``: the house.
         deletes_machines: whether they are deleted instead. Copies made for rooms always are.
 
@@ -60,8 +60,8 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     """
     if account.pk == by.pk:
         raise AccountNotClosedError("This is the account that you are logged in to.")
-    if account.is_superuser and not by.is_superuser:
-        raise AccountNotClosedError("Only a superuser closes the account of a superuser.")
+    if is_above(by, account):
+        raise AccountNotClosedError("Only a superuser closes an account of the staff.")
     if heir is not None and (heir.pk == account.pk or not heir.is_active):
         raise AccountNotClosedError("Its machines go to another account, one that is open.")
     n_tokens = _lock_out(account)
@@ -80,6 +80,11 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     n_rooms = _rooms_end(account)
     n_machines = _machines_delete(by, account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
     return Closed(n_tokens, len(schedules), n_runs, len(tournaments), len(experiments), n_rooms, n_machines)
+
+
+def is_above(by: Any, account: Any) -> bool:
+    """Whether an account of the staff is a superuser's alone to change: who sets its password has what it may do."""
+    return bool((account.is_staff or account.is_superuser) and not by.is_superuser)
 
 
 def factor_forget(account: Any) -> None:

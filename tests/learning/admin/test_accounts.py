@@ -1,0 +1,110 @@
+"""What the staff may do with accounts, tried by somebody of it who wants to be more than they are."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+
+from tests.factories import user
+
+pytestmark = pytest.mark.django_db
+ADD, GROUPS = "/admin/auth/user/add/", "/admin/auth/group/"
+PASSWORDS = {"password1": "bead bead bead bead", "password2": "bead bead bead bead", "usable_password": "true"}
+NOT_TOLD = {"last_login_0": "", "last_login_1": "", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+
+
+@pytest.fixture
+def clerk() -> Any:
+    """Somebody of the staff who may look after accounts and groups, and is no superuser."""
+    account = user("clerk", is_staff=True)
+    account.user_permissions.set(
+        Permission.objects.filter(content_type__app_label="auth", content_type__model__in=["user", "group"])
+    )
+    return account
+
+
+@pytest.fixture
+def hostile(clerk: Any) -> Client:
+    browser = Client()
+    browser.force_login(clerk)
+    return browser
+
+
+def page_of(account: Any, name: str = "change") -> str:
+    return f"/admin/auth/user/{account.pk}/{name}/"
+
+
+def all_powers(name: str) -> dict[str, Any]:
+    permissions = list(Permission.objects.values_list("pk", flat=True))
+    return {"username": name, "is_active": "on", "is_staff": "on", "is_superuser": "on", **NOT_TOLD} | {
+        "user_permissions": permissions,
+        "groups": list(Group.objects.values_list("pk", flat=True)),
+    }
+
+
+def kept(account: Any) -> dict[str, Any]:
+    account.refresh_from_db()
+    powers = (account.user_permissions.count(), account.groups.count())
+    return {name: value for name, value in vars(account).items() if not name.startswith("_")} | {"powers": powers}
+
+
+def test_nobody_gives_powers_who_is_no_superuser(hostile: Client, clerk: Any, client: Client) -> None:
+    Group.objects.create(name="powerful")
+    plain = user("plain")
+    hostile.post(page_of(plain), all_powers("plainer"))
+    plain.refresh_from_db()
+    assert plain.username == "plainer", "everything else is theirs to change"
+    assert (plain.is_staff, plain.is_superuser) == (False, False)
+    assert not plain.user_permissions.exists()
+    assert not plain.groups.exists()
+    hostile.post(ADD, all_powers("made") | PASSWORDS)
+    made = type(plain).objects.get(username="made")
+    assert (made.is_staff, made.is_superuser) == (False, False)
+    client.force_login(user("boss", is_staff=True, is_superuser=True))
+    client.post(page_of(plain), all_powers("plainer"))
+    plain.refresh_from_db()
+    assert (plain.is_staff, plain.is_superuser, plain.groups.count()) == (True, True, 1)
+
+
+@pytest.mark.parametrize("whose", ["clerk", "peer", "boss", "retired"])
+def test_an_account_of_the_staff_is_a_superusers_alone_to_change(
+    hostile: Client, clerk: Any, client: Client, whose: str
+) -> None:
+    others = {
+        "peer": {"is_staff": True},
+        "boss": {"is_staff": True, "is_superuser": True},
+        "retired": {"is_superuser": True, "is_active": False},
+    }
+    account = clerk if whose == "clerk" else user(whose, **others[whose])
+    before = kept(account)
+    assert hostile.get(page_of(account)).status_code == 200, "it is looked at"
+    powers = all_powers(whose) | {"email": "mine@example.org"}
+    powers.pop("is_active")
+    refused = [
+        hostile.post(page_of(account), powers),
+        hostile.post(page_of(account, "password"), PASSWORDS),
+        hostile.get(page_of(account, "close")),
+        hostile.post(page_of(account, "close"), {"machines": "house", "name": whose}),
+        hostile.post(page_of(account, "delete"), {"post": "yes"}),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * 5
+    assert kept(account) == before
+    client.force_login(user("chief", is_staff=True, is_superuser=True))
+    assert client.post(page_of(account, "password"), PASSWORDS).status_code == 302
+    assert kept(account) != before
+
+
+def test_groups_are_for_superusers_alone(hostile: Client, clerk: Any, client: Client) -> None:
+    own = Group.objects.create(name="clerks")
+    clerk.groups.add(own)
+    powers = {"name": "clerks", "permissions": list(Permission.objects.values_list("pk", flat=True))}
+    page = f"{GROUPS}{own.pk}/"
+    assert hostile.get(f"{page}change/").status_code == 200
+    assert hostile.post(f"{page}change/", powers).status_code == 403
+    assert hostile.post(f"{GROUPS}add/", powers | {"name": "more"}).status_code == 403
+    assert hostile.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+    assert not own.permissions.exists()
+    client.force_login(user("boss", is_staff=True, is_superuser=True))
+    assert client.post(f"{page}change/", powers).status_code == 302
+    assert own.permissions.exists()
