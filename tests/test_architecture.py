@@ -20,6 +20,7 @@ TOP_LEVEL = {
     "learning",
     "templates",
     "static",
+    "proxy",
     "tests",
     "docker-compose.yml",
     "requirements.txt",

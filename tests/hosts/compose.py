@@ -1,4 +1,4 @@
-"""docker-compose.yml as it is read: what its services are started with, and the proxy's own file."""
+"""docker-compose.yml as it is read: what its services are started with."""
 
 from __future__ import annotations
 
@@ -47,8 +47,3 @@ class Compose:
         """What is asked to know whether a service is well."""
         kind, *words = self.services[service]["healthcheck"]["test"]
         return [self.filled(word) for word in (["sh", "-c", *words] if kind == "CMD-SHELL" else words)]
-
-    @property
-    def caddyfile(self) -> str:
-        """The proxy's file, to the letter."""
-        return self.filled(self.read["configs"]["caddyfile"]["content"])

@@ -36,6 +36,7 @@ PACKAGES = {
 FIRST_NUMBERS = {"postgres": 2, "proxy": 3, "redis": 4, "migrate": 5, "web": 11, "worker": 21, "clerk": 31, "beat": 41}
 """The last number of the address of the first host of a service."""
 SITE_USER = 10001
+CADDYFILE = BASE_DIR / "proxy" / "Caddyfile"
 KERNELS = BASE_DIR / "var" / "hosts-kernels"
 """The volume of compiled kernels; kept, since they take a minute."""
 CONFINED = """
@@ -214,10 +215,8 @@ class Machines:
 
     def _proxy(self, service: str) -> tuple[list[str], int, list[Path], dict[str, str]]:
         folder = self._volume(self.var / "caddy", SITE_USER)
-        file = self.var / "Caddyfile"
-        file.write_text(self.compose.caddyfile)
         homes = {"XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": "/tmp", "HOME": "/tmp"}
-        command = ["caddy", "run", "--config", str(file), "--adapter", "caddyfile"]
+        command = ["caddy", "run", "--config", str(CADDYFILE)]
         return command, SITE_USER, [folder], {**self.compose.environment(service), **homes}
 
     # How it is built

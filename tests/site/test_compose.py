@@ -45,11 +45,35 @@ def test_after_a_restart_of_its_host_all_that_does_not_end_runs_again(name: str)
     assert SERVICES[name]["restart"] == ("no" if name in ENDING else "unless-stopped")
 
 
+def mounts(name: str) -> list[str]:
+    """What a service mounts: a volume by its name, or what begins with a dot and is of this folder."""
+    return [mount.partition(":")[0] for mount in SERVICES[name].get("volumes", [])]
+
+
 def test_what_is_kept_is_on_volumes_that_have_a_name() -> None:
-    kept = {name: {mount.partition(":")[0] for mount in SERVICES[name].get("volumes", [])} for name in SERVICES}
+    kept = {name: {mount for mount in mounts(name) if not mount.startswith(".")} for name in SERVICES}
     assert all("kernels" in kept[name] for name in OF_SITE)
     assert (kept["postgres"], kept["redis"], kept["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
     assert set(COMPOSE["volumes"]) == set().union(*kept.values())
+
+
+def test_a_read_only_container_is_given_files_and_no_text() -> None:
+    """Compose copies what stands in its own file into the container, and refuses to where that cannot be written to."""
+    given = {kind: COMPOSE.get(kind, {}) for kind in ("configs", "secrets")}
+    named = {
+        (kind, one if isinstance(one, str) else one["source"])
+        for service in SERVICES.values()
+        if service["read_only"]
+        for kind in given
+        for one in service.get(kind, [])
+    }
+    assert [(kind, name) for kind, name in named if set(given[kind][name]) != {"file"}] == []
+
+
+def test_the_proxys_file_is_where_it_looks_for_it() -> None:
+    assert [mount for name in SERVICES for mount in mounts(name) if mount.startswith(".")] == ["./proxy"]
+    assert "./proxy:/etc/caddy:ro" in SERVICES["proxy"]["volumes"]
+    assert (BASE_DIR / "proxy" / "Caddyfile").read_text().splitlines()[1] == "{$SITE} {"
 
 
 def test_images_are_of_an_exact_version() -> None:
@@ -75,7 +99,6 @@ def test_its_text_is_filled_in_as_compose_does() -> None:
     assert environment["DEFAULT_FROM_EMAIL"] == "Beadbox <noreply@beads.example>"
     assert '--workers "$(nproc)"' in compose.command("web")[2]
     assert compose.health("worker")[2].count("celery@$HOSTNAME") == 1
-    assert compose.caddyfile.startswith("{$SITE} {\n")
 
 
 def test_only_the_proxy_has_ports_so_that_the_others_scale() -> None:
