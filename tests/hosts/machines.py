@@ -72,8 +72,7 @@ class Machines:
             self.var = Path(tempfile.mkdtemp(prefix="beadbox-hosts-", dir="/var/tmp"))
             stack.callback(shutil.rmtree, self.var, ignore_errors=True)
             self.var.chmod(0o755)
-            for folder in ("log", "site"):
-                (self.var / folder).mkdir()
+            (self.var / "log").mkdir()
             self._volume(KERNELS, SITE_USER)
             stack.enter_context(bridge())
             stack.callback(self._stop_all)
@@ -81,6 +80,7 @@ class Machines:
                 for number in range(self.wanted.get(service, 1)):
                     stack.enter_context(self._host(service, number + 1))
             self._name_hosts()
+            self._image()
             self._databases()
             self._finished("migrate-1")
             for name in self.hosts:
@@ -136,6 +136,7 @@ class Machines:
         """What starts from now on is the program of another folder; the database is brought up to it."""
         self.code = code
         self.compose = Compose(self.secrets, code)
+        self._image()
         self._finished("migrate-1")
 
     def stop(self, name: str) -> None:
@@ -185,7 +186,7 @@ class Machines:
         settings = {
             "METRICS_DIR": "/tmp/metrics",  # of which the files of some releases said nothing
             **self.compose.environment(service),
-            "BEADBOX_VAR": str(self.var / "site"),
+            "BEADBOX_VAR": str(self.image),
             "NUMBA_CACHE_DIR": str(KERNELS),
             "PATH": f"{BASE_DIR / '.venv' / 'bin'}:{os.environ['PATH']}",
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -193,7 +194,10 @@ class Machines:
             "HOME": "/tmp",
             "PYTHONPATH": str(self.code),
         }
-        folders = [KERNELS, *([self._volume(self.var / "site", SITE_USER)] if service == "migrate" else [])]
+        folders = [KERNELS]
+        if service == "migrate" and self.code != BASE_DIR:  # releases of before still collect static files
+            subprocess.run(["chown", "-R", str(SITE_USER), self.image], check=True)
+            folders.append(self.image)
         if "BACKUP_DIR" in settings:
             folders.append(self._volume(self.var / "backups", SITE_USER))
             settings["BACKUP_DIR"] = str(folders[-1])
@@ -233,6 +237,12 @@ class Machines:
                 yield
             finally:
                 shutil.rmtree(names)
+
+    def _image(self) -> None:
+        """What of a program is in its image only: static files, which processes of another go on without."""
+        self.image = Path(tempfile.mkdtemp(prefix="image-", dir=self.var))
+        self.image.chmod(0o755)
+        self.manage("collectstatic", "--no-input", "--verbosity", "0")
 
     def _name_hosts(self) -> None:
         """Tell what Docker's names tell: the addresses of all containers of a service."""

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 import yaml
+from django.core.management import call_command
+from django.test import override_settings
 
 from learning.workers.runs import LEASE_S
+from menace_site.management.commands import set_up
 from menace_site.servers import BASE_DIR
 from tests.hosts.compose import FILE, Compose
 
@@ -55,6 +58,26 @@ def test_what_is_kept_is_on_volumes_that_have_a_name() -> None:
     assert all("kernels" in kept[name] for name in OF_SITE)
     assert (kept["postgres"], kept["redis"], kept["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
     assert set(COMPOSE["volumes"]) == set().union(*kept.values())
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_folders_in_memory_belong_to_who_writes_to_them(name: str) -> None:
+    """Docker lays them over the image's with that one's mode, and gives them to root: nobody else could write."""
+    public = {"/tmp", "/var/run/postgresql"}  # of mode 1777 and 3777
+    options = {mount.partition(":")[2] for mount in SERVICES[name]["tmpfs"] if mount not in public}
+    owner = "uid={},gid={},mode=0755".format(*str(SERVICES[name]["user"]).split(":")) if options else ""
+    assert options <= {owner}
+
+
+def test_a_release_is_set_up_with_what_its_container_may_write_to(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(set_up, "call_command", lambda name, **_: called.append(name))
+    for is_local in (False, True):
+        with override_settings(LOCAL=is_local):
+            call_command("set_up")
+    assert SERVICES["migrate"]["tmpfs"] == ["/tmp"]
+    assert "collectstatic" in SERVICES["migrate"]["build"]["dockerfile_inline"]
+    assert called == ["migrate", "warm_kernels", "pretrain", "migrate", "collectstatic", "warm_kernels", "pretrain"]
 
 
 def test_a_read_only_container_is_given_files_and_no_text() -> None:

@@ -1,12 +1,14 @@
 """``manage.py set_up``: everything between an empty database and a site that can be played on.
 
 One process for all of it, since starting Django four times takes longer than what there is to do on a
-second start. Each step leaves alone what is there already. Data of a newer release are refused:
+second start. Each step leaves alone what is there already. Static files are collected on one's own machine alone: an
+image has them already, and can't be written to. Data of a newer release are refused:
 this code would write into tables that it does not know.
 """
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -25,6 +27,7 @@ class Command(BaseCommand):
                 "back-up that was made with this one (docs/backup.md)."
             )
         call_command("migrate", interactive=False, verbosity=0)
-        call_command("collectstatic", interactive=False, verbosity=0)
+        if settings.LOCAL:
+            call_command("collectstatic", interactive=False, verbosity=0)
         call_command("warm_kernels")
         call_command("pretrain")
