@@ -207,9 +207,14 @@ class Seat(models.Model):
     )
     name = models.CharField(max_length=150, blank=True)
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="seats"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="seats",
+        db_index=False,
     )
-    guest = models.UUIDField(null=True, blank=True, db_index=True, editable=False)
+    guest = models.UUIDField(null=True, blank=True, editable=False)
     token_sha256 = models.CharField(max_length=64, blank=True, editable=False)
 
     occupant: Any = None
@@ -226,6 +231,10 @@ class Seat(models.Model):
                 condition=Q(player=HUMAN) | Q(user__isnull=True, guest__isnull=True, token_sha256=""),
             ),
             models.CheckConstraint(name="seat_taken_over_by_a_person", condition=Q(takes_over="") | Q(player=HUMAN)),
+        ]
+        indexes = [
+            models.Index(name="seat_user_match", fields=["user", "match"], condition=Q(user__isnull=False)),
+            models.Index(name="seat_guest_match", fields=["guest", "match"], condition=Q(guest__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -110,11 +110,13 @@ UNTOLD = """NOT EXISTS (SELECT FROM learning_lesson lesson WHERE lesson.match_id
     AND NOT EXISTS (
         SELECT FROM games_seat seat JOIN learning_machineseat sits ON sits.seat_id = seat.id
             JOIN learning_machine machine ON machine.id = sits.machine_id
-        WHERE seat.match_id = {match} AND machine.guest IS NOT NULL AND NOT machine.learns
+        WHERE seat.match_id = {match} AND machine.guest IS NOT NULL AND NOT machine.learns AND NOT EXISTS (
+            SELECT FROM learning_machineseat later WHERE later.machine_id = machine.id AND later.seat_id > seat.id
+        )
     )"""
 """No lesson tells of the match: a ledger lets go of it where it is folded up (docs/decisions/0096).
 
-Of a guest's machine that learns nothing its matches alone say when it was played last.
+Of a guest's machine that learns nothing its last match alone says when it was played last.
 """
 AGE = """{moment} < CASE WHEN {by_account} OR EXISTS (
         SELECT FROM games_seat seat WHERE seat.match_id = {match} AND seat.user_id IS NOT NULL
@@ -163,26 +165,73 @@ ADDRESSES = _walk(
 )
 
 
-def _too_many(name: str, who: str, most: str, first: Key) -> Leaving:
-    """The matches of somebody beyond so many, the oldest first; looks at people, by a column of their seats."""
-    statement = f"""
-        WITH seen AS MATERIALIZED (
-            SELECT DISTINCT {who} AS key FROM games_seat WHERE {who} > %(after)s ORDER BY {who} LIMIT %(most)s
-        ), over AS MATERIALIZED (
-            SELECT seat.match_id FROM seen CROSS JOIN LATERAL (
-                SELECT match_id FROM games_seat WHERE {who} = seen.key ORDER BY match_id DESC
-                OFFSET %({most})s LIMIT 20
-            ) AS seat
-        ), gone AS MATERIALIZED (
-            SELECT one.id AS key FROM games_match one WHERE one.id IN (SELECT match_id FROM over)
-            AND one.finished_at IS NOT NULL AND {LATER} AND {UNTOLD.format(match="one.id")} FOR UPDATE SKIP LOCKED
-        ), {_matches_gone("gone")}
-        SELECT (SELECT count(*) FROM seen), (SELECT key::text FROM seen ORDER BY key DESC LIMIT 1)"""  # noqa: S608
+SEATED = """
+    WITH RECURSIVE people (key, number) AS (
+        (SELECT {who}, 1 FROM games_seat WHERE {who} >= %(who)s AND ({who}, match_id) > (%(who)s, %(at)s)
+            ORDER BY {who}, match_id LIMIT 1)
+        UNION ALL
+        SELECT later.key, number + 1 FROM people CROSS JOIN LATERAL (
+            SELECT {who} AS key FROM games_seat WHERE {who} > people.key ORDER BY {who} LIMIT 1
+        ) AS later WHERE number < %(most)s
+    ), seen AS MATERIALIZED (
+        SELECT people.key, seat.match_id FROM people CROSS JOIN LATERAL (
+            SELECT match_id FROM games_seat WHERE {who} = people.key ORDER BY match_id DESC OFFSET %({kept})s LIMIT 1
+        ) AS newest CROSS JOIN LATERAL (
+            SELECT match_id FROM games_seat WHERE {who} = people.key AND match_id <= newest.match_id
+                AND match_id > CASE WHEN people.key = %(who)s THEN %(at)s ELSE 0 END ORDER BY match_id LIMIT %(most)s
+        ) AS seat ORDER BY people.key, seat.match_id LIMIT %(most)s
+    )"""
+"""The next people, and their matches beyond the bound, the oldest first. Their index has both ends."""
+AT_LAST = 2**63 - 1
+"""No match has a number beyond this: who stands here is done with."""
+SEATED_LOOKED = """
+    SELECT CASE WHEN cut.key IS NULL THEN (SELECT count(*) FROM people) ELSE %(most)s END,
+        coalesce(cut.key, last.key)::text || ' ' || coalesce(cut.match_id, %(at_last)s)
+    FROM (VALUES (1)) AS answer
+        LEFT JOIN (SELECT key FROM people ORDER BY key DESC LIMIT 1) AS last ON true
+        LEFT JOIN (SELECT key, match_id FROM seen ORDER BY key, match_id OFFSET %(most)s - 1) AS cut ON true"""
+"""As many matches as were asked for are all that was looked at; else it was these people, and all that they have."""
+OVER_GONE = (
+    f"""may AS MATERIALIZED (
+        SELECT one.id AS key, one.room_id FROM games_match one WHERE one.id IN (SELECT match_id FROM seen)
+        AND one.finished_at IS NOT NULL AND {UNTOLD.format(match="one.id")} FOR UPDATE SKIP LOCKED
+    ), emptied AS MATERIALIZED (
+        SELECT one.id AS key FROM games_room one WHERE one.id IN (SELECT room_id FROM may) AND NOT {COPIED}
+        AND NOT EXISTS (
+            SELECT FROM games_match other WHERE other.room_id = one.id AND other.id NOT IN (SELECT key FROM may)
+        )
+    ), rooms AS MATERIALIZED (
+        SELECT one.id AS key FROM games_room one JOIN emptied ON emptied.key = one.id FOR UPDATE OF one SKIP LOCKED
+    ), gone AS MATERIALIZED (
+        SELECT one.id AS key FROM games_match one JOIN may ON may.key = one.id
+        WHERE one.room_id IN (SELECT key FROM rooms) OR {LATER}
+    )""",  # noqa: S608 - names of ours
+    _matches_gone("gone"),
+    _deletes(("games_room", "id"), of="rooms"),
+)
+"""Those that may go do, the last of a room with the room alone: where nothing else is in it, or all goes together."""
 
-    def step(after: Key, n_most: int, now: datetime) -> Looked:
-        return looked(statement, {"after": after, "most": n_most, **_counts()}, first)
 
-    return Leaving(name, step, first)
+def _too_many(name: str, who: str, kept: str, first: Key) -> Leaving:
+    """The matches of somebody beyond so many, the oldest first.
+
+    Looks at people, by a column of their seats, and of one who has more at so many matches at a time, until none is
+    left to look at. A key is somebody and the match that was looked at last.
+
+    Args:
+        name: what it is called in the log.
+        who: the column.
+        kept: which of :func:`_counts` says how many stay.
+        first: somebody before all others.
+    """
+    statement = f"{SEATED.format(who=who, kept=kept)}, {', '.join(OVER_GONE)} {SEATED_LOOKED}"
+
+    def step(after: Key, most: int, now: datetime) -> Looked:
+        somebody, at = str(after).split()
+        place = {"who": somebody, "at": int(at), "at_last": AT_LAST}
+        return looked(statement, {**place, "most": most, **_counts()}, "")
+
+    return Leaving(name, step, f"{first} {AT_LAST}")
 
 
 NO_GUEST = "00000000-0000-0000-0000-000000000000"

@@ -18,6 +18,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 from games import services
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from games.rules.base import Side
+from games.services import Person
 from games.services_tokens import token_make
 from learning import tasks
 from learning.models import (
@@ -132,6 +133,77 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
             services.room_reset(code=code, person=who)
     swept()
     assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
+
+
+def resigned(who: Person, **options: Any) -> Room:
+    """A room of somebody's with one match, which they gave up."""
+    opened = room(who=who, **options).room
+    services.match_resign(code=opened.code, person=who)
+    return opened
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_of_matches_in_rooms_of_their_own_the_latest_stay_however_many_there_are(
+    settings: Any, has_account: bool
+) -> None:
+    settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
+    who = person(user("ann")) if has_account else guest()
+    waits, rooms = room(who=who).room, [resigned(who) for _ in range(30)]
+    others = resigned(guest(2))
+    swept()
+    assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
+    assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
+
+
+def test_matches_beyond_the_bound_go_whatever_may_not_go_beside_them(settings: Any) -> None:
+    """What a lesson tells of stays, and so does a room with a copy: many of them keep nothing else."""
+    settings.MATCHES_PER_GUEST = 2
+    learner = machine()
+    several = room().room
+    resigned(guest())
+    for _ in range(3):
+        services.match_resign(code=several.code, person=guest())
+        services.room_reset(code=several.code, person=guest())
+    services.match_resign(code=several.code, person=guest())
+    copied = resigned(guest(), opponent="machine", machine=learner.slug, fresh=True)
+    told = []
+    for _ in range(22):
+        told.append(room("machine", machine=learner.slug).room)
+        play_out(told[-1].code, guest())
+    last = [resigned(guest()) for _ in range(2)]
+    swept()
+    assert set(Room.objects.all()) == {copied, *told, *last}
+    assert Match.objects.count() == 25
+
+
+def test_a_room_that_is_broken_off_in_its_middle_goes_with_its_last_match(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = 1
+    code = room().room.code
+    for _ in range(25):
+        services.match_resign(code=code, person=guest())
+        services.room_reset(code=code, person=guest())
+    kept = room().room
+    place: sweep.Place | None = None
+    while (place := sweep_on(TurnEnd(0), place)) is not None:
+        assert all(one.matches.exists() for one in Room.objects.all())
+    assert list(Match.objects.filter(room__code=code).values_list("number", flat=True)) == [26], "it is not over"
+    services.match_resign(code=code, person=guest())
+    swept()
+    assert list(Room.objects.all()) == [kept]
+
+
+def test_of_a_frozen_machine_of_a_guest_the_last_match_alone_is_kept(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = 1
+    pupil = pupil_played()
+    Machine.objects.filter(pk=pupil.pk).update(learns=False)
+    for _ in range(3):
+        played = pupil_teach(person=guest(), game=NC).room
+        services.match_resign(code=played.code, person=guest())
+    last = resigned(guest())
+    ledgers_fold(TurnEnd())
+    swept()
+    told = {match.room for match in Match.objects.filter(lessons__isnull=False)}
+    assert set(Room.objects.all()) == {*told, played, last}
 
 
 def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became_of_its_matches() -> None:

@@ -1,0 +1,63 @@
+"""The matches of somebody are found in order, so that those beyond the bound are found without looking at all others.
+
+Two indexes for two, which they begin with; seats in which nobody sits are in neither.
+"""
+
+import django.db.models.deletion
+from django.conf import settings
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    atomic = False
+
+    dependencies = [
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("games", "0010_address_blocks"),
+    ]
+
+    operations = [
+        AddIndexConcurrently(
+            "seat",
+            models.Index(fields=["user", "match"], name="seat_user_match", condition=models.Q(("user__isnull", False))),
+        ),
+        AddIndexConcurrently(
+            "seat",
+            models.Index(
+                fields=["guest", "match"], name="seat_guest_match", condition=models.Q(("guest__isnull", False))
+            ),
+        ),
+        # The schema editor would drop them while nobody can write.
+        migrations.SeparateDatabaseAndState(
+            [
+                migrations.RunSQL(
+                    "DROP INDEX CONCURRENTLY IF EXISTS games_seat_user_id_9fbc01bf",
+                    "CREATE INDEX CONCURRENTLY IF NOT EXISTS games_seat_user_id_9fbc01bf ON games_seat (user_id)",
+                )
+            ],
+            [
+                migrations.AlterField(
+                    "seat",
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="seats",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                )
+            ],
+        ),
+        migrations.SeparateDatabaseAndState(
+            [
+                migrations.RunSQL(
+                    "DROP INDEX CONCURRENTLY IF EXISTS games_seat_guest_17a6cfa8",
+                    "CREATE INDEX CONCURRENTLY IF NOT EXISTS games_seat_guest_17a6cfa8 ON games_seat (guest)",
+                )
+            ],
+            [migrations.AlterField("seat", "guest", models.UUIDField(blank=True, editable=False, null=True))],
+        ),
+    ]
