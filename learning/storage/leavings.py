@@ -25,21 +25,26 @@ Looked = tuple[int, Key | None]
 class Leaving:
     """One kind of thing that is left behind.
 
-    ``step`` looks at so many rows after a key and takes away those that are to go; call it in a transaction.
+    ``step`` looks at so many rows after a key and takes away those that are to go; call it in a transaction. ``look``
+    looks at the next one and leaves it alone.
     """
 
     name: str
     step: Callable[[Key, int, datetime], Looked]
+    look: Callable[[Key], Looked]
     first: Key = 0
 
 
-WALK = """
-    WITH seen AS MATERIALIZED (SELECT {key} AS key FROM {table} WHERE {key} > %(after)s ORDER BY {key} LIMIT %(most)s),
+SEEN = """
+    WITH seen AS MATERIALIZED (
+        SELECT {key} AS key FROM {table} WHERE {key} > %(after)s ORDER BY {key} LIMIT %(most)s
+    )"""
+GONE = """
     gone AS MATERIALIZED (
         SELECT one.{key} AS key FROM {table} AS one JOIN seen ON seen.key = one.{key}
         WHERE {condition} FOR UPDATE OF one SKIP LOCKED
-    ), {parts}
-    SELECT (SELECT count(*) FROM seen), (SELECT key::text FROM seen ORDER BY key DESC LIMIT 1)"""
+    )"""
+SEEN_LOOKED = "SELECT (SELECT count(*) FROM seen), (SELECT key::text FROM seen ORDER BY key DESC LIMIT 1)"
 
 
 def _walk(name: str, table: str, condition: str, *parts: str, key: str = "id", first: Key = 0, **ages: Any) -> Leaving:
@@ -55,14 +60,18 @@ def _walk(name: str, table: str, condition: str, *parts: str, key: str = "id", f
         ages: moments in the condition, as days before now, or the name of the setting that has them.
     """
     parts = parts or (f"deleted AS (DELETE FROM {table} WHERE {key} IN (SELECT key FROM gone))",)  # noqa: S608
-    statement = WALK.format(table=table, key=key, condition=condition, parts=", ".join(parts))
+    seen = SEEN.format(table=table, key=key)
+    statement = f"{', '.join([seen, GONE.format(table=table, key=key, condition=condition), *parts])} {SEEN_LOOKED}"
 
     def step(after: Key, most: int, now: datetime) -> Looked:
         days = {age: getattr(settings, days) if isinstance(days, str) else days for age, days in ages.items()}
         moments = {age: now - timedelta(days=n) for age, n in days.items()}
         return looked(statement, {"after": after, "most": most, "now": now, **WORDS, **_counts(), **moments}, first)
 
-    return Leaving(name, step, first)
+    def look(after: Key) -> Looked:
+        return looked(f"{seen} {SEEN_LOOKED}", {"after": after, "most": 1}, first)
+
+    return Leaving(name, step, look, first)
 
 
 def looked(statement: str, values: dict[str, Any], first: Key = 0) -> Looked:
@@ -224,14 +233,20 @@ def _too_many(name: str, who: str, kept: str, first: Key) -> Leaving:
         kept: which of :func:`_counts` says how many stay.
         first: somebody before all others.
     """
-    statement = f"{SEATED.format(who=who, kept=kept)}, {', '.join(OVER_GONE)} {SEATED_LOOKED}"
+    seen = SEATED.format(who=who, kept=kept)
+    statement = f"{', '.join([seen, *OVER_GONE])} {SEATED_LOOKED}"
+
+    def values(after: Key, most: int) -> dict[str, Any]:
+        somebody, at = str(after).split()
+        return {"who": somebody, "at": int(at), "at_last": AT_LAST, "most": most, **_counts()}
 
     def step(after: Key, most: int, now: datetime) -> Looked:
-        somebody, at = str(after).split()
-        place = {"who": somebody, "at": int(at), "at_last": AT_LAST}
-        return looked(statement, {**place, "most": most, **_counts()}, "")
+        return looked(statement, values(after, most), "")
 
-    return Leaving(name, step, f"{first} {AT_LAST}")
+    def look(after: Key) -> Looked:
+        return looked(f"{seen} {SEATED_LOOKED}", values(after, 1), "")
+
+    return Leaving(name, step, look, f"{first} {AT_LAST}")
 
 
 NO_GUEST = "00000000-0000-0000-0000-000000000000"

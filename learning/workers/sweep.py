@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import CharField, Value
+from django.db.models import CharField, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
+from psycopg.errors import QueryCanceled
 
+from games.outages import database_stumbled
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.selectors.machines import GONE, machines_left
@@ -42,6 +46,9 @@ again with a quarter of the rows; one row may take longer."""
 LEFT_FILES = ("pymp-*", "tmp*.upload*")
 """What Python's processes and Django's uploads leave in the temporary folder when they are killed."""
 KEEP_FILES_DAYS = 1
+FAILED_MOST = 5
+"""A row that fails by itself is passed by. Where so many one after the other take too long, or are taken, it is not the
+rows: they are looked at the next time."""
 
 Place = tuple[int, Key]
 """Where a sweep stands: the number of the kind of thing that it looks at, and the key of what it looked at last."""
@@ -53,7 +60,7 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     They are locked, and looked at once more: who sits down with one or takes it along into an account holds it, and it
     is passed over; who was a moment faster is seen.
     """
-    ids = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:most])
+    ids = _machine_ids(after, most)
     ages = (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
     left = machines_left(*(now - timedelta(days=days) for days in ages))
     asked = list(left.filter(pk__in=ids).order_by("pk").values_list("pk", flat=True)[: MARKED + 1])
@@ -71,6 +78,16 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     if len(asked) > MARKED:  # the others next time, from here
         return most, asked[MARKED - 1]
     return len(ids), ids[-1]
+
+
+def _machine_ids(after: Key, most: int) -> list[int]:
+    return list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:most])
+
+
+def _machines_look(after: Key) -> Looked:
+    """Look at the next machine."""
+    ids = _machine_ids(after, 1)
+    return len(ids), ids[-1] if ids else None
 
 
 def _of_machine(table: str, key: str = "id", *parts: str) -> str:
@@ -112,10 +129,19 @@ ROW = """
 """A machine that has nothing any more, which the ORM would ask once more of every table, in seventeen statements."""
 
 
+def _machines_gone(after: Key) -> QuerySet[Machine]:
+    return Machine.objects.filter(slug__startswith=GONE, pk__gt=after).order_by("pk")
+
+
+def _machines_gone_look(after: Key) -> Looked:
+    """Look at the next machine that is gone."""
+    pk = _machines_gone(after).values_list("pk", flat=True).first()
+    return int(pk is not None), pk
+
+
 def _machines_clear(after: Key, most: int, now: datetime) -> Looked:
     """Delete some of what the next machine that is gone had; when nothing is left, the machine."""
-    gone = Machine.objects.filter(slug__startswith=GONE, pk__gt=after).order_by("pk")
-    machine = gone.select_for_update(skip_locked=True, of=("self",)).first()
+    machine = _machines_gone(after).select_for_update(skip_locked=True, of=("self",)).first()
     if machine is None:
         return 0, None
     kind_of(machine).unshare(machine)
@@ -149,8 +175,8 @@ LEAVINGS: Sequence[Leaving] = (
     leavings.OF_ACCOUNTS,
     # Before machines: the room of a copy stays for another hour, and says that its machine is gone.
     leavings.ROOMS,
-    Leaving("machines nobody plays any more", _machines_mark),
-    Leaving("what they had", _machines_clear),
+    Leaving("machines nobody plays any more", _machines_mark, _machines_look),
+    Leaving("what they had", _machines_clear, _machines_gone_look),
     leavings.RESULTS,
     leavings.ENDLESS_RUNS,
     leavings.RUNS,
@@ -183,21 +209,32 @@ def sweep_on(turn: TurnEnd, place: Place | None = None, took: list[float] | None
 
 def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
     """Look at one kind of thing, a transaction at a time, each of which adds its time; the keys that they came to."""
-    size = FIRST_SIZE
+    size, n_failed = FIRST_SIZE, 0
     while True:
-        begun = perf_counter()
+        begun, failed = perf_counter(), None
         try:
             n_looked, last = _step(leaving, after, size)
-        except (OperationalError, IntegrityError):
+        except (OperationalError, IntegrityError) as error:
+            failed = error
+        took = perf_counter() - begun
+        times.append(took)
+        if failed is not None:
             # Somebody has what it needs, or has just begun to refer to it, or it was too much at once.
-            logger.info("%s: left for the next time", leaving.name, exc_info=True)
-            if size == 1:
+            if size > 1:
+                logger.info("%s: tried again with fewer", leaving.name, exc_info=failed)
+                size = max(1, size // 4)
+                continue
+            n_failed += isinstance(failed, OperationalError)
+            passed = None if n_failed > FAILED_MOST or database_stumbled(failed) else _passed(leaving, after)
+            if passed is None:
+                logger.info("%s: left for the next time", leaving.name, exc_info=failed)
                 return
-            size = max(1, size // 4)
+            logger.warning("%s: %s could not be looked at, and is passed by", leaving.name, passed, exc_info=failed)
+            after = passed
+            if isinstance(failed, IntegrityError):
+                yield after
             continue
-        finally:
-            took = perf_counter() - begun
-            times.append(took)
+        n_failed = 0
         if last is None:
             return
         yield last
@@ -210,9 +247,22 @@ def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
             size = max(1, size // 2)
 
 
-@transaction.atomic
+def _passed(leaving: Leaving, after: Key) -> Key | None:
+    """The key after this one, of a row that is left alone; ``None`` where there is none, or that cannot be seen."""
+    with contextlib.suppress(OperationalError):
+        return _within(ALONE_MS, leaving.name, partial(leaving.look, after))[1]
+    return None
+
+
 def _step(leaving: Leaving, after: Key, most: int) -> Looked:
-    longest_ms = LONGEST_MS if most > 1 else ALONE_MS
+    return _within(
+        LONGEST_MS if most > 1 else ALONE_MS, leaving.name, lambda: leaving.step(after, most, timezone.now())
+    )
+
+
+@transaction.atomic
+def _within(longest_ms: int, name: str, look: Callable[[], Looked]) -> Looked:
+    """Do this in a transaction of which no statement waits or works for long, nor any is begun late."""
     end = perf_counter() + longest_ms / 1000
     with connection.cursor() as cursor:
         # Nobody is told of what it did, so no commit has to wait for the disk: lost in a crash, it is done once more.
@@ -224,11 +274,12 @@ def _step(leaving: Leaving, after: Key, most: int) -> Looked:
 
     def before_its_end(execute: Callable[..., Any], *statement: Any) -> Any:
         if perf_counter() > end:
-            raise OperationalError(f"{leaving.name}: the transaction takes longer than {longest_ms} ms")
+            # As PostgreSQL says of a statement: it is not the database that stumbled.
+            raise OperationalError(f"{name}: the transaction takes longer than {longest_ms} ms") from QueryCanceled()
         return execute(*statement)
 
     with connection.execute_wrapper(before_its_end):
-        return leaving.step(after, most, timezone.now())
+        return look()
 
 
 def files_clear() -> None:

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.sessions.models import Session
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import CASCADE, SET_NULL
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
@@ -313,6 +314,51 @@ def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch)
     assert not Room.objects.exists()
 
 
+def nothing_left(_: Any) -> Looked:
+    return 0, None
+
+
+def test_a_row_that_always_fails_is_passed_by_and_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    rooms = [room(who=guest(n)).room for n in range(1, 11)]
+    aged(31)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE holds (room_id bigint REFERENCES games_room)")
+        cursor.execute("INSERT INTO holds VALUES (%s), (%s)", [rooms[3].pk, rooms[4].pk])
+    swept()
+    assert set(Room.objects.all()) == set(rooms[3:5])
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [text for text in told if text.startswith("old rooms")] == [
+        f"old rooms: {one.pk} could not be looked at, and is passed by" for one in rooms[3:5]
+    ]
+
+
+def test_a_match_beyond_the_bound_that_always_fails_is_passed_by(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = 1
+    rooms = [resigned(guest()) for _ in range(5)]
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE holds (match_id bigint REFERENCES games_match)")
+        cursor.execute("INSERT INTO holds SELECT id FROM games_match WHERE room_id = %s", [rooms[1].pk])
+    swept()
+    assert set(Room.objects.all()) == {rooms[1], rooms[4]}
+
+
+@pytest.mark.parametrize(
+    ("error", "n_tried"), [(psycopg.errors.LockNotAvailable, 2 + 1 + sweep.FAILED_MOST), (psycopg.OperationalError, 3)]
+)
+def test_who_finds_all_rows_taken_or_the_database_away_does_not_try_them_all(
+    monkeypatch: pytest.MonkeyPatch, error: type[psycopg.Error], n_tried: int
+) -> None:
+    tried: list[Any] = []
+
+    def fails(after: Any, most: int, _: Any) -> Looked:
+        tried.append((after, most))
+        raise OperationalError from error()
+
+    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("all of it", fails, lambda after: (1, after + 1))])
+    swept()
+    assert tried == [(0, 20), (0, 5), *((after, 1) for after in range(n_tried - 2))]
+
+
 @pytest.mark.parametrize("statements", [["SELECT pg_sleep(0.2)"], ["SELECT pg_sleep(0.02)"] * 10])
 def test_what_takes_too_long_is_tried_with_fewer_rows_and_one_may_take_longer(
     monkeypatch: pytest.MonkeyPatch, statements: list[str]
@@ -326,7 +372,7 @@ def test_what_takes_too_long_is_tried_with_fewer_rows_and_one_may_take_longer(
                 cursor.execute(statement)
         return 0, 1
 
-    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("slow", slowly)])
+    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("slow", slowly, nothing_left)])
     took: list[float] = []
     assert sweep_on(TurnEnd(), took=took) is None
     assert tried == [20, 5, 1]
@@ -343,7 +389,7 @@ def test_no_commit_of_the_sweep_waits_for_the_disk_and_every_other_does(monkeypa
             found.extend(cursor.fetchone())
         return 0, None
 
-    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("nothing", look)])
+    monkeypatch.setattr(sweep, "LEAVINGS", [Leaving("nothing", look, nothing_left)])
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit TO on")  # as it is in earnest
     look()
