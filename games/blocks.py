@@ -16,6 +16,16 @@ READ_AGAIN_S = 5.0
 HASH_CHARACTERS = 32
 
 
+def address_read(text: str) -> IPv4Address | IPv6Address | None:
+    """The address that a text is, of IPv4 also where it is written as one of IPv6; ``None`` if it is none."""
+    try:
+        address: IPv4Address | IPv6Address = ip_address(text)
+    except ValueError:  # a unix socket's peer has none
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
 def network_of(text: str) -> IPv4Network | IPv6Network | None:
     """The network that a text names, an address alone among them; ``None`` if it names none."""
     try:
@@ -60,12 +70,8 @@ class Blocks:
 
     def holds(self, text: str) -> bool:
         """Whether an address lies in a network that is blocked: one look-up for each length of these."""
-        try:
-            address: IPv4Address | IPv6Address = ip_address(text)
-        except ValueError:  # a unix socket's peer has none
+        if (address := address_read(text)) is None:
             return False
-        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
         number = int(address)
         return any(
             version == address.version and number >> shift in firsts

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
@@ -17,6 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from rest_framework.throttling import BaseThrottle
 
 from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
+from games.blocks import address_read
 from games.exceptions import GuestMovedError
 from games.services import GUEST_NAME, Person
 
@@ -38,22 +39,32 @@ class VisitorMiddleware(AuthenticationMiddleware):
 
 def address_text(request: Any) -> str:
     """The address that a request comes from, behind the proxies that we know of; what our throttles count by."""
-    return BaseThrottle().get_ident(request) or ""
+    return BaseThrottle().get_ident(request) or request.META.get("REMOTE_ADDR") or ""
+
+
+def address_counted(request: Any) -> str:
+    """The address by which a request is counted: of IPv6 the first of its network, as whoever has one has all 2**64."""
+    ident = address_text(request)
+    address = address_read(ident)
+    if address is None:  # nothing that a server of ours would pass on
+        return ident
+    return str(address if address.version == 4 else ip_network((address, 64), strict=False).network_address)
+
+
+def log_in_address(request: Any) -> str | None:
+    """The same for the log of log-ins, which takes nothing but addresses."""
+    counted = address_counted(request)
+    return counted if address_read(counted) is not None else None
 
 
 def address_of(request: Any) -> str:
-    """Where a request comes from: a keyed hash of the address that our throttles count, of IPv6 its network.
+    """Where a request comes from: a keyed hash of :func:`address_counted`.
 
-    Enough to count by, and nobody reads the address in it. Whoever has one of IPv6 has all 2**64 of its network.
+    Enough to count by, and nobody reads the address in it.
     """
-    ident = address_text(request)
-    try:
-        address = ip_address(ident)
-    except ValueError:  # nothing that a server of ours would pass on
-        pass
-    else:
-        ident = str(address if address.version == 4 else ip_network((address, 64), strict=False))
-    return salted_hmac("games.address", ident, algorithm="sha256").hexdigest()[:32]
+    ident = address_counted(request)
+    network = f"{ident}/64" if ":" in ident else ident
+    return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
 
 def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Person:

@@ -287,7 +287,7 @@ AXES_HANDLER = "menace_site.log_ins.LogInHandler"
 AXES_ENABLE_ADMIN = False  # ours are in menace_site/admin.py
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "games.views.locked_out"
-AXES_CLIENT_IP_CALLABLE = "menace_site.client_ip.client_ip"
+AXES_CLIENT_IP_CALLABLE = "games.identity.log_in_address"
 AXES_VERBOSE = False
 
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")

@@ -58,6 +58,9 @@ def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
     BLOCKS.put([address_of(request_of_scope(scope_of("2001:db8::1")))])
     assert is_blocked(scope_of("2001:db8::2")), "of IPv6 it is the network's"
     assert not is_blocked(scope_of("2001:db9::2"))
+    BLOCKS.put([address_of(request_of_scope(scope_of("203.0.113.7")))])
+    assert is_blocked(scope_of("::ffff:203.0.113.7")), "it is the same one, of IPv4"
+    assert not is_blocked(scope_of("::ffff:203.0.113.8"))
 
 
 @pytest.mark.asyncio

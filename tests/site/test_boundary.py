@@ -19,8 +19,8 @@ from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
 from games.exceptions import MoveRefusedError, PlayError
+from games.identity import log_in_address
 from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, is_program
-from menace_site.client_ip import client_ip
 
 
 async def accept(scope: Any, receive: Any, send: Any) -> None:
@@ -167,13 +167,16 @@ async def test_a_body_is_refused_when_it_is_announced_or_becomes_too_large(
         (2, "6.6.6.6, 5.5.5.5", "6.6.6.6"),
         (3, "6.6.6.6", "6.6.6.6"),
         (1, "", "127.0.0.1"),
+        (1, "::ffff:5.5.5.5", "5.5.5.5"),
+        (1, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        (1, "somewhere", None),
     ],
 )
 def test_an_address_is_believed_only_as_far_as_our_proxies_reach(
-    n_proxies: int, forwarded: str, address: str, settings: Any, rf: RequestFactory
+    n_proxies: int, forwarded: str, address: str | None, settings: Any, rf: RequestFactory
 ) -> None:
-    settings.NUM_PROXIES = n_proxies
-    assert client_ip(rf.get("/", headers={"x-forwarded-for": forwarded})) == address
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": n_proxies}
+    assert log_in_address(rf.get("/", headers={"x-forwarded-for": forwarded})) == address
 
 
 class FullRoomError(Exception):

@@ -100,3 +100,10 @@ def test_failures_go_by_age_and_by_number(settings: Any) -> None:
         failed(name, timezone.now() - timedelta(days=days))
     factories.swept()
     assert names() == ["new"]
+
+
+def test_who_has_one_address_of_ipv6_is_locked_in_all_of_the_network() -> None:
+    answers = [Client(REMOTE_ADDR=f"2001:db8:1:2::{n}").post("/login", WRONG).status_code for n in range(11)]
+    assert answers == [200] * 9 + [429] * 2
+    assert Client(REMOTE_ADDR="2001:db8:1:3::1").post("/login", WRONG).status_code == 200
+    assert set(AccessFailureLog.objects.values_list("ip_address", flat=True)) == {"2001:db8:1:2::", "2001:db8:1:3::"}
