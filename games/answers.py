@@ -11,6 +11,8 @@ from django.shortcuts import redirect, render
 from games.exceptions import PlayError
 from games.metrics import REFUSALS
 
+UNITS = ((1, "second"), (60, "minute"), (3600, "hour"))
+
 
 def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
     """What may not be seen is not there; anything else is said on a page that one can go on from."""
@@ -37,7 +39,8 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html") ->
     """The page for who has to wait, with how long that is."""
     REFUSALS.labels("page", "throttled").inc()
     seconds = math.ceil(wait_s)
-    number, unit = (seconds, "second") if seconds < 100 else (math.ceil(seconds / 60), "minute")
+    size, unit = next(one for one in UNITS if seconds < 100 * one[0] or one is UNITS[-1])
+    number = math.ceil(seconds / size)
     words = f"{number} {unit}{'' if number == 1 else 's'}"
     response = render(request, template, {"wait": words}, status=429)
     response["Retry-After"] = str(seconds)

@@ -65,7 +65,7 @@ def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
-    """The page for who gave a wrong password for one name too often; who tries meanwhile does not wait for longer."""
+    """The page for who may not log in by a name for a while; who tries meanwhile does not wait for longer."""
     wait_s: float = getattr(request, "locked_for_s", 0) or settings.AXES_COOLOFF_TIME * 3600
     return too_many(request, wait_s, "registration/locked.html")
 
@@ -290,7 +290,15 @@ class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
 
 
 class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
-    """Choose a password by the letter that was asked for."""
+    """Choose a password by the letter that was asked for, which logs in too, also where others tried it too often."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Change it, and log in: from then on the account is known at this address."""
+        response = super().form_valid(form)
+        if form.user.is_active:
+            with transaction.atomic():
+                _enter(self.request, form.user)
+        return response
 
 
 @login_required

@@ -1,7 +1,11 @@
 """What is written down of log-ins, and when none is tried any more: django-axes, and what it leaves to the site.
 
 axes counts the failures of one name from one address, and locks that pair for a while. Beside it stands a log of all
-that failed, which no log-in erases.
+that failed, which no log-in erases, and two rates of an account wherever it is tried from (``docs/decisions/0062``):
+
+* Failures. Beyond the rate it is tried from nowhere but where it has logged in lately: strangers with many addresses do
+  not go on, and do not keep the owner out either.
+* Log-ins. Each leaves a session and a line of the log.
 """
 
 from __future__ import annotations
@@ -11,8 +15,11 @@ from typing import Any
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_cool_off
-from axes.models import AccessAttempt, AccessFailureLog
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.contrib.auth import get_user_model
 from django.db.models import Max
+
+from games.throttles import AddressThrottle
 
 FAILURES_OF_A_NAME = 1_000
 """So many of its failures are kept, the newest."""
@@ -32,15 +39,47 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         n_gone, _ = failures.filter(pk__lte=failures.order_by("-pk").values("pk")[n_kept : n_kept + 1]).delete()
         return int(n_gone)
 
+    def user_login_failed(self, sender: Any, credentials: dict[str, Any], request: Any = None, **kwargs: Any) -> None:
+        """Write it down, and count it for the account where a password was looked at."""
+        was_locked = request is not None and request.axes_locked_out
+        super().user_login_failed(sender, credentials, request, **kwargs)
+        if not was_locked and (account := _account(credentials)):
+            AddressThrottle("login_account", account).allow_request(request)
+
+    def user_logged_in(self, sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+        """Write it down, and count it."""
+        super().user_logged_in(sender, request, user, **kwargs)
+        AddressThrottle("logged_in", str(user.pk)).allow_request(request)
+
     def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
         """Whether a log-in is not tried; for how long is noted for the page that says so."""
         request.locked_for_s = self._locked_for_s(request, credentials)
         return bool(request.locked_for_s)
 
     def _locked_for_s(self, request: Any, credentials: dict[str, Any] | None) -> float:
-        if not super().is_locked(request, credentials):
+        if super().is_locked(request, credentials):
+            (attempts,) = self.get_user_attempts(request, credentials)
+            last = attempts.aggregate(last=Max("attempt_time"))["last"] or request.axes_attempt_time
+            rest: timedelta = last + (get_cool_off(request) or timedelta()) - request.axes_attempt_time
+            return max(rest.total_seconds(), 1.0)
+        if not (account := _account(credentials)):
             return 0.0
-        (attempts,) = self.get_user_attempts(request, credentials)
-        last = attempts.aggregate(last=Max("attempt_time"))["last"] or request.axes_attempt_time
-        rest: timedelta = last + (get_cool_off(request) or timedelta()) - request.axes_attempt_time
-        return max(rest.total_seconds(), 1.0)
+        log_ins, failures = AddressThrottle("logged_in", account), AddressThrottle("login_account", account)
+        if log_ins.is_used_up(request):
+            return log_ins.wait()
+        if failures.is_used_up(request) and not _is_known(request, credentials):
+            return failures.wait()
+        return 0.0
+
+
+def _account(credentials: dict[str, Any] | None) -> str:
+    """The number of the account by the name that was given; empty where nobody is called so."""
+    name = (credentials or {}).get("username")
+    pk = get_user_model().objects.filter(username=name).values_list("pk", flat=True).first() if name else None
+    return "" if pk is None else str(pk)
+
+
+def _is_known(request: Any, credentials: dict[str, Any] | None) -> bool:
+    """Whether the account has logged in from this address, as far back as that is kept."""
+    name, address = (credentials or {}).get("username"), request.axes_ip_address
+    return address is not None and AccessLog.objects.filter(username=name, ip_address=address).exists()

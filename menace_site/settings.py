@@ -274,7 +274,8 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
-# One name from one address: a stranger cannot lock the owner out of their account from elsewhere.
+# One name from one address: a stranger cannot lock the owner out of their account from elsewhere. Rates of an account
+# wherever it is tried from are in menace_site/log_ins.py.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
@@ -485,6 +486,10 @@ REST_FRAMEWORK = {
         "guess": env.str("THROTTLE_GUESS", default="200/hour"),
         "guess_account": env.str("THROTTLE_GUESS_ACCOUNT", default="30/hour"),
         "login": env.str("THROTTLE_LOGIN", default="600/hour"),
+        # Of one account, wherever from: passwords that are wrong, beyond which it is tried only from where it has
+        # logged in lately, and log-ins, of which each leaves a session. A class may share an account.
+        "login_account": env.str("THROTTLE_LOGIN_ACCOUNT", default="100/hour"),
+        "logged_in": env.str("THROTTLE_LOGGED_IN", default="100/day"),
         "signup": env.str("THROTTLE_SIGNUP", default="100/hour"),
         "reset": env.str("THROTTLE_RESET", default="60/hour"),
         "reset_mailbox": env.str("THROTTLE_RESET_MAILBOX", default="5/hour"),

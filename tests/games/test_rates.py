@@ -10,7 +10,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from axes.models import AccessLog
 from channels.db import database_sync_to_async
+from django.contrib.sessions.models import Session
 from django.core import mail
 from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
@@ -88,6 +90,51 @@ class TestLogIn:
             answer = visitor.post("/login", {"username": "ada", "password": "wrong"})
         assert (answer.status_code, answer["Retry-After"]) == (429, "900")
         assert b"Try again in 15 minutes" in answer.content
+
+    def test_one_account_is_tried_so_often_from_all_addresses_together(self, rates: Rates) -> None:
+        rates(login_account="3/hour")
+        factories.user("ada")
+        right = {"username": "ada", "password": "a good password"}
+        home, stranger = elsewhere(), elsewhere()
+        assert Client(REMOTE_ADDR=home).post("/login", right).status_code == 302
+        wrong = [Client(REMOTE_ADDR=elsewhere()).post("/login", {**right, "password": "wrong"}) for _ in range(4)]
+        assert [answer.status_code for answer in wrong] == [200, 200, 200, 429]
+        assert says_when(Client(REMOTE_ADDR=stranger).post("/login", right)), "else the answer would tell the password"
+        assert says_when(Client(REMOTE_ADDR=stranger).post("/admin/login/", right))
+        assert Client(REMOTE_ADDR=home).post("/login", right).status_code == 302, (
+            "where the owner has been, they are not"
+        )
+        nobody = {"username": "nobody", "password": "wrong"}
+        assert {Client(REMOTE_ADDR=elsewhere()).post("/login", nobody).status_code for _ in range(4)} == {200}
+
+    def test_a_letter_lets_the_owner_in_whatever_strangers_try(self, rates: Rates) -> None:
+        rates(login_account="1/hour")
+        factories.user("ada", email="ada@example.org")
+        owner = Client(REMOTE_ADDR=elsewhere())
+        Client(REMOTE_ADDR=elsewhere()).post("/login", {"username": "ada", "password": "wrong"})
+        assert owner.post("/login", {"username": "ada", "password": "a good password"}).status_code == 429
+        owner.post("/password/reset", {"email": "ada@example.org"})
+        link = re.search(r"http://testserver(/password/reset/\S+)", mail.outbox[0].body)
+        assert link
+        form = owner.get(link[1], follow=True)
+        new = {"new_password1": "quite another password", "new_password2": "quite another password"}
+        done = owner.post(form.request["PATH_INFO"], new, follow=True)
+        assert "you are logged in" in done.content.decode()
+        owner.post("/logout")
+        assert owner.post("/login", {"username": "ada", "password": "quite another password"}).status_code == 302
+
+    def test_an_account_logs_in_so_often_a_day(self, rates: Rates) -> None:
+        rates(logged_in="2/day")
+        factories.user("ada")
+        factories.user("berta")
+        right = {"username": "ada", "password": "a good password"}
+        answers = [Client(REMOTE_ADDR=elsewhere()).post("/login", right) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [302, 302, 429]
+        assert int(answers[-1]["Retry-After"]) > 3600
+        assert (Session.objects.count(), AccessLog.objects.count()) == (2, 2)
+        berta = Client()
+        for _ in range(3):  # who is logged in already names another one in vain
+            assert berta.post("/login", {**right, "username": "berta"}).status_code == 302
 
 
 class TestAccounts:
@@ -282,4 +329,4 @@ def test_the_log_ins_that_fail_of_a_class_leave_room_for_as_many_again(rates: Ra
 
 
 def test_the_settings_name_every_rate() -> None:
-    assert all(re.fullmatch(r"\d+/(min|hour)", rate) for rate in SCOPES.values())
+    assert all(re.fullmatch(r"\d+/(min|hour|day)", rate) for rate in SCOPES.values())
