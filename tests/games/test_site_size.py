@@ -1,0 +1,97 @@
+"""What the site is said to take: what its rows need, and not what the files had to be once."""
+
+import math
+import random
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from games.exceptions import SiteFullError
+from games.models import Match
+from games.quotas import SITE_COUNTS, SITE_MOST, site_counts
+from learning.models import Box, ExperimentRun
+from tests.factories import guest, machine, room
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+N_BOXES, N_RESULTS = 20_000, 1_000
+TABLES = [Box._meta.db_table, ExperimentRun._meta.db_table]
+
+
+def ask(statement: str, *values: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def told() -> int:
+    return int(dict(ask(SITE_COUNTS, list(SITE_MOST)))["bytes"])
+
+
+def taken() -> int:
+    return sum(ask("SELECT pg_total_relation_size(%s::regclass)", table)[0][0] for table in TABLES)
+
+
+def looked_at(*how: str) -> None:
+    """As autovacuum does by itself."""
+    for table in TABLES:
+        ask(f"VACUUM ({', '.join(['ANALYZE', *how])}) {table}")
+
+
+@pytest.fixture
+def filled() -> int:
+    """Boxes, which have arrays, and results, whose JSON is kept apart; what was told before."""
+    looked_at("FULL")
+    looked_at()
+    before, learner, rng = told(), machine(), random.Random(1)
+    ask(
+        "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
+        " SELECT %s, md5(n::text), 1, 1, array_fill(4, ARRAY[9]), array_fill(3, ARRAY[9]), array_fill(7, ARRAY[9])"
+        " FROM generate_series(1, %s) AS n",
+        learner.pk,
+        N_BOXES,
+    )
+    ExperimentRun.objects.bulk_create(
+        ExperimentRun(
+            experiment="e",
+            edition=1,
+            seed=n,
+            parameters={},
+            status="finished",
+            result=[rng.random() for _ in range(500)],
+        )
+        for n in range(N_RESULTS)
+    )
+    looked_at()
+    return before
+
+
+def test_what_is_told_falls_with_what_is_there_and_files_do_not(filled: int) -> None:
+    full, on_disk = told() - filled, taken()
+    assert full == pytest.approx(on_disk, rel=0.3)
+    Box.objects.filter(pk__in=Box.objects.filter(position__lt="d").values("pk")).delete()
+    ExperimentRun.objects.exclude(seed__in=range(0, N_RESULTS, 10)).delete()
+    looked_at()
+    kept = told() - filled
+    assert taken() > on_disk * 0.9, "the files are as large as they were"
+    looked_at("FULL")
+    assert kept == pytest.approx(taken(), rel=0.3)
+    assert kept < full / 2
+
+
+def test_a_site_that_was_full_opens_again(filled: int, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.DATABASE_BYTES_MOST = (filled + told()) // 2
+
+    def look_again() -> None:
+        monkeypatch.setattr(site_counts, "again_at", -math.inf)
+
+    look_again()
+    with pytest.raises(SiteFullError):
+        room(who=guest())
+    Box.objects.all().delete()
+    ExperimentRun.objects.all().delete()
+    looked_at()
+    look_again()
+    room(who=guest())
+    assert Match.objects.count() == 1
