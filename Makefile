@@ -18,7 +18,7 @@ CHROMIUM ?= chromium
 # Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
 # Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
-PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp://mail.example \
+PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp+tls://mail.example \
 	SECRET_KEY=$(shell od -An -N32 -tx1 /dev/urandom | tr -d ' \n') \
 	DATABASE_URL=postgres://app@db.example/app REDIS_URL=redis://redis.example/0
 # Universal: one lock for every platform and for every Python from 3.11 on.

@@ -1,7 +1,7 @@
 """System checks for what must not be misconfigured. They are errors: ``migrate`` and ``check`` stop on them."""
 
 from collections.abc import Sequence
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from django.apps import AppConfig
@@ -10,6 +10,7 @@ from django.core.checks import INFO, CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 
 SECRET_KEY_MIN_CHARACTERS = 50
+SMTP = "django.core.mail.backends.smtp.EmailBackend"
 
 
 def _secret_key() -> str:
@@ -25,6 +26,21 @@ def _is_network(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _keeps_letters_secret() -> bool:
+    """Whether letters go out so that nobody reads them on the way, or not at all."""
+    if not settings.SENDS_LETTERS:
+        return True
+    is_encrypted = settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL or settings.EMAIL_WITHOUT_TLS
+    return settings.EMAIL_BACKEND == SMTP and (is_encrypted or _is_this_machine(settings.EMAIL_HOST))
 
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -47,6 +63,10 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
         "beadbox.E006": (
             not all(map(_is_network, settings.METRICS_ADDRESSES)),
             "Set METRICS_ADDRESSES to addresses or networks, such as 10.0.0.0/8, separated by commas.",
+        ),
+        "beadbox.E007": (
+            not _keeps_letters_secret(),
+            "Set EMAIL_URL to smtp+tls://, smtp+ssl:// or dummymail://, or EMAIL_WITHOUT_TLS on a network of your own.",
         ),
     }
     found: list[CheckMessage] = [Error(text, id=name) for name, (is_unsafe, text) in unsafe.items() if is_unsafe]

@@ -291,9 +291,16 @@ AXES_LOCKOUT_CALLABLE = "games.views.locked_out"
 AXES_CLIENT_IP_CALLABLE = "games.identity.log_in_address"
 AXES_VERBOSE = False
 
-EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+# Who has the link of a letter can choose a password, so letters are shown on one's own machine alone; elsewhere none is
+# sent until this names who carries them.
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://" if LOCAL else "dummymail://")
 vars().update(EMAIL_CONFIG)
+SENDS_LETTERS = EMAIL_CONFIG["EMAIL_BACKEND"] != env.EMAIL_SCHEMES["dummymail"]
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Beadbox <noreply@localhost>")
+# For a carrier on a private network that knows no TLS.
+EMAIL_WITHOUT_TLS = env.bool("EMAIL_WITHOUT_TLS", default=False)
+# The letter says so.
+PASSWORD_RESET_TIMEOUT = 3600
 
 # Transport and headers
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.tokens import default_token_generator
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -200,6 +201,7 @@ class TestAccounts:
         (message,) = mail.outbox
         link = re.search(r"http://testserver(/password/reset/\S+)", message.body)
         assert link
+        assert "within an hour" in message.body
         form = client.get(link[1], follow=True)
         new = "quite another password"
         done = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
@@ -208,6 +210,25 @@ class TestAccounts:
         assert "has been changed" in mail.outbox[-1].body
         used = client.get(link[1], follow=True)
         assert used.context["validlink"] is False, "a link works once"
+
+    def test_a_link_of_a_letter_ends_after_the_hour_that_the_letter_tells_of(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        account = factories.user("ada", email="ada@example.org")
+        token = default_token_generator.make_token(account)
+        now = default_token_generator._now()
+        monkeypatch.setattr(default_token_generator, "_now", lambda: now + timedelta(minutes=59))
+        assert default_token_generator.check_token(account, token)
+        monkeypatch.setattr(default_token_generator, "_now", lambda: now + timedelta(minutes=61))
+        assert not default_token_generator.check_token(account, token)
+
+    def test_a_site_that_sends_no_letters_says_so_and_takes_no_address(self, client: Client, settings: Any) -> None:
+        factories.user("ada", email="ada@example.org")
+        settings.SENDS_LETTERS = False
+        for answer in (client.get("/password/reset"), client.post("/password/reset", {"email": "ada@example.org"})):
+            assert answer.status_code == 200
+            assert "sends no letters" in answer.content.decode()
+            assert 'name="email"' not in answer.content.decode()
 
     def test_a_stranger_to_the_site_gets_no_mail_and_the_same_answer(self, client: Client) -> None:
         response = client.post("/password/reset", {"email": "nobody@example.org"})

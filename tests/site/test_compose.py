@@ -118,7 +118,7 @@ def test_its_text_is_filled_in_as_compose_does() -> None:
     compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
     environment = compose.environment("web")
     assert environment["DATABASE_URL"] == "postgres://beadbox:beads@postgres:5432/beadbox"
-    assert environment["EMAIL_URL"] == "consolemail://"
+    assert environment["EMAIL_URL"] == "dummymail://"
     assert environment["DEFAULT_FROM_EMAIL"] == "Beadbox <noreply@beads.example>"
     assert '--workers "$(nproc)"' in compose.command("web")[2]
     assert compose.health("worker")[2].count("celery@$HOSTNAME") == 1

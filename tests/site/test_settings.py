@@ -65,6 +65,10 @@ def test_a_safe_site_passes_every_check_for_deployment() -> None:
         ({"DEBUG": "1"}, "beadbox.E003"),
         ({"DATABASE_URL": ""}, "beadbox.E004"),
         ({"REDIS_URL": ""}, "beadbox.E005"),
+        ({"EMAIL_URL": "consolemail://"}, "beadbox.E007"),
+        ({"EMAIL_URL": "filemail:///tmp/letters"}, "beadbox.E007"),
+        ({"EMAIL_URL": "smtp://mail.example"}, "beadbox.E007"),
+        ({"EMAIL_URL": "smtp://localhost.example"}, "beadbox.E007"),
     ],
 )
 def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], check_id: str) -> None:
@@ -73,6 +77,27 @@ def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], che
     assert check_id in done.stderr
     assert next(iter(unsafe)) in done.stderr
     assert done.stderr.count("beadbox.") == 1
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"EMAIL_URL": "smtp+tls://user:word@mail.example:587"},
+        {"EMAIL_URL": "smtp+ssl://user:word@mail.example:465"},
+        {"EMAIL_URL": "smtp://localhost"},
+        {"EMAIL_URL": "smtp://127.0.0.1:25"},
+        {"EMAIL_URL": "smtp://relay:25", "EMAIL_WITHOUT_TLS": "1"},
+    ],
+)
+def test_letters_go_out_by_tls_or_to_this_machine_or_as_somebody_has_said(way: dict[str, str]) -> None:
+    done = deploy_check(**SAFE, **way)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_letter_is_sent_or_shown_until_it_is_said_by_whom(tmp_path: Path) -> None:
+    assert setting("EMAIL_BACKEND", **SAFE) == {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+    local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
+    assert setting("EMAIL_BACKEND", **local) == {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
 
 
 def test_a_site_without_a_second_factor_starts_and_is_told_of_it() -> None:
