@@ -183,7 +183,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
                 self.group = group
                 BROKER.answered()
             except Exception as error:  # whatever the broker's client raises
-                BROKER.failed(f"join {group}", error)
+                BROKER.failed("join a group", error)
         await self.accept()
         await PULSE.join(self)
 

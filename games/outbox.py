@@ -197,7 +197,7 @@ def group_write(group: str, letter: Letter) -> bool:
             return async_to_sync(deliver)({group: letter})
         outbox.put(group, letter)
     except Exception:  # whatever it is, what is told of has been stored
-        logger.exception("could not tell %s", group)
+        logger.exception("could not tell a group of %s", group.partition(".")[0])  # what follows may be a code
         return False
     return True
 

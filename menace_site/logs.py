@@ -55,6 +55,17 @@ class Expected(logging.Filter):
         return bool(record.exc_info) or status != 503
 
 
+class NamedAlone(logging.Filter):
+    """Leaves of an error what kind it is: its words hold what somebody typed."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        if record.exc_info and record.exc_info[0] is not None:
+            record.msg, record.args = f"{record.getMessage()}: {record.exc_info[0].__name__}", ()
+            record.exc_info = record.exc_text = None
+        return True
+
+
 # Of tasks: their messages carry the id of the request that led to them.
 
 _begun: dict[str, tuple[float, Token[str]]] = {}

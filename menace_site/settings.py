@@ -562,6 +562,7 @@ LOGGING = {
     },
     "filters": {
         "one_line": {"()": "games.outages.OneLine"},
+        "named_alone": {"()": "menace_site.logs.NamedAlone"},
         "expected": {"()": "menace_site.logs.Expected"},
         "with_request": {"()": "menace_site.logs.WithRequest"},
     },
@@ -569,8 +570,11 @@ LOGGING = {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request"]},
     },
     "loggers": {
-        # Strangers send any Host; a line each, with a traceback, helps nobody.
-        "django.security.DisallowedHost": {"handlers": [], "propagate": False},
+        # What strangers send to be refused: any Host, forms without their token. A line each names the address that was
+        # asked for, helps nobody, and comes beside that of beadbox.requests.
+        "django.security": {"handlers": [], "propagate": False},
+        # Of a letter that could not be sent: the carrier's answer quotes the mailbox.
+        "django.contrib.auth": {"filters": ["named_alone"]},
         "django.request": {"filters": ["expected", "one_line"]},
         # Its lines name addresses, with the tokens in them. Ours are those of beadbox.requests.
         "uvicorn": {"handlers": [], "propagate": True},

@@ -4,14 +4,17 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator
+from smtplib import SMTPRecipientsRefused
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
+from channels_redis.pubsub import RedisPubSubLoopLayer
 from django.utils.log import configure_logging
 
-from games import consumers, services
+from games import consumers, outbox, services
+from games.outbox import Letter, Outbox, group_write
 from games.services import Person
 from menace_site.asgi import application
 from menace_site.observed import WELL_FORMED
@@ -108,6 +111,77 @@ async def test_a_request_has_one_line_without_codes_tokens_and_addresses(
     assert found["account"] is None
     assert found["ms"] > 0
     assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/rooms/abcdef", {"cookie": "csrftoken=" + "a" * 32}),  # no token in the form
+        ("/rooms/abcdef", {"origin": "https://elsewhere-secret.example"}),
+        ("/rooms/abcdef", {"host": "abcdef.example"}),
+        ("/rooms/abcdef", {"cookie": "sessionid=very-secret"}),
+        ("/login", {"content_type": "multipart/form-data; boundary=\xffvery-secret"}),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+async def test_what_is_refused_before_anybody_has_looked_has_its_line_and_no_other(
+    path: str, sent: dict[str, str], lines: Lines
+) -> None:
+    status, _ = await ask(path, method="POST", body=b"username=ada-secret&password=secret", **sent)
+    assert 400 <= status < 404
+    (found,) = lines()
+    assert (found["logger"], found["level"], found["status"]) == ("beadbox.requests", "INFO", status)
+    assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
+
+
+@pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "DisallowedRedirect", "SuspiciousSession"])
+def test_what_django_says_of_refusals_is_said_by_the_line_of_the_request(name: str, lines: Lines) -> None:
+    logging.getLogger(f"django.security.{name}").error("refused: /rooms/abcdef")
+    assert lines() == []
+
+
+def test_a_letter_that_cannot_be_sent_names_the_fault_and_no_mailbox(lines: Lines) -> None:
+    try:
+        raise SMTPRecipientsRefused({"ada-secret@example.org": (550, b"no such mailbox")})
+    except SMTPRecipientsRefused:
+        logging.getLogger("django.contrib.auth").exception("Failed to send password reset email to %s", 7)
+    (found,) = lines()
+    assert found["message"] == "Failed to send password reset email to 7: SMTPRecipientsRefused"
+    assert (found["level"], "secret" in json.dumps(found)) == ("ERROR", False)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_broker_that_is_away_is_told_of_without_the_rooms_code(
+    lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = await opened()
+
+    async def fails(*args: Any) -> None:
+        raise ConnectionError("no broker")
+
+    monkeypatch.setattr(RedisPubSubLoopLayer, "group_add", fails)
+    monkeypatch.setattr(outbox.BROKER, "is_away", False)
+    async with Socket(code, "") as socket:
+        await socket.expect("joined")
+    assert any("could not join a group" in found["message"] for found in lines())
+    assert code not in json.dumps(lines())
+
+
+def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) -> None:
+    class Broken:
+        is_open = True
+
+        def put(self, group: str, letter: Letter) -> None:
+            raise ValueError("broken")
+
+    before, Outbox.here = Outbox.here, Broken()  # type: ignore[assignment]
+    try:
+        assert not group_write("room.abcdef", Letter({"type": "room.state"}))
+    finally:
+        Outbox.here = before
+    (found,) = lines()
+    assert found["message"] == "could not tell a group of room"
+    assert "abcdef" not in json.dumps(found)
 
 
 @pytest.mark.django_db(transaction=True)
