@@ -61,7 +61,7 @@ class StandIn:
 
     def _work(self) -> None:
         while self.is_on_duty.wait():
-            with contextlib.suppress(OSError):  # it may not listen yet, or a process has taken who came
+            with contextlib.suppress(OSError, ValueError):  # a process has taken who came, or the socket is closed
                 if select.select([self.listening], [], [], 0.1)[0]:
                     self._answer(self.listening.accept()[0])
 
@@ -82,14 +82,16 @@ class StandIn:
 
 
 class Attended(Multiprocess):
-    """uvicorn's processes, and a stand-in until the first of them serves."""
+    """uvicorn's processes, and a stand-in where one has served and none does.
+
+    Before that nobody listens, and once told to end nobody does again: the proxy then goes to another host.
+    """
 
     def run(self) -> None:
         """Serve until told to stop."""
         self.serving: set[int | None] = set()
-        self.sockets[0].listen(2048)  # as the processes do: who comes before them is answered too
+        self.has_served = False
         self.stand_in = StandIn(self.sockets[0])
-        self.stand_in.is_on_duty.set()
         super().run()
 
     def keep_subprocess_alive(self) -> None:
@@ -98,10 +100,17 @@ class Attended(Multiprocess):
         living = [process for process in self.processes if process.process.is_alive()]
         self.serving &= {process.pid for process in living}
         self.serving |= {one.pid for one in living if one.pid not in self.serving and one.is_ready(timeout=0.2)}
-        if self.serving:
+        self.has_served |= bool(self.serving)
+        if self.serving or not self.has_served:
             self.stand_in.is_on_duty.clear()
         else:
             self.stand_in.is_on_duty.set()
+
+    def terminate_all(self) -> None:
+        """Tell the processes to end, and hold their socket no longer than they do."""
+        self.stand_in.is_on_duty.clear()
+        self.sockets[0].close()
+        super().terminate_all()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,116 @@
+"""Web processes and who stands in for them, for real, with an application that starts and ends when it is told."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from menace_site.servers import BASE_DIR
+from tests.waiting import PAGE_HANG_S, wait_until
+
+N_PROCESSES = 2
+
+
+async def until(file: str) -> None:
+    """Wait for a file in the folder that the test and the processes share."""
+    while not Path(os.environ["TOLD"], file).exists():
+        await asyncio.sleep(0.01)
+
+
+async def site(scope: Any, receive: Any, send: Any) -> None:
+    """Starts when it may, and answers; to /late when it may."""
+    if scope["type"] == "lifespan":
+        await receive()
+        Path(os.environ["TOLD"], f"starts-{os.getpid()}").touch()
+        await until("start")
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    if scope["path"] == "/late":
+        Path(os.environ["TOLD"], "late-asked").touch()
+        await until("late")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"connection", b"close")]})
+    await send({"type": "http.response.body", "body": b"served"})
+
+
+class Server:
+    """The processes of a web host."""
+
+    def __init__(self, told: Path) -> None:
+        self.told = told
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        words = f"tests.site.test_web:site --port {self.port} --workers {N_PROCESSES} --lifespan on --log-level warning"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "menace_site.web", *words.split(), "--timeout-graceful-shutdown", "60"],
+            cwd=BASE_DIR,
+            env={**os.environ, "TOLD": str(told)},
+        )
+
+    def starting(self) -> list[int]:
+        """The processes that have begun to start."""
+        return [int(file.name.removeprefix("starts-")) for file in self.told.glob("starts-*")]
+
+    def status(self) -> int | None:
+        """What a request is answered with; None where the connection is refused."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=PAGE_HANG_S) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except urllib.error.URLError as error:
+            return None if isinstance(error.reason, ConnectionRefusedError) else -1
+        except OSError:  # a process took it along
+            return -1
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    yield server
+    for file in ("start", "late"):
+        (tmp_path / file).touch()
+    server.process.terminate()
+    server.process.wait(PAGE_HANG_S)
+
+
+def test_nobody_answers_before_a_process_serves_and_then_always_somebody(server: Server) -> None:
+    assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
+    assert server.status() is None, "the proxy goes to another host instead"
+
+    (server.told / "start").touch()
+    assert wait_until(lambda: server.status() == 200)
+
+    (server.told / "start").unlink()
+    assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
+    for pid in server.starting():
+        os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: server.status() == 503)
+    (server.told / "start").touch()
+    assert wait_until(lambda: server.status() == 200)
+
+
+def test_who_comes_while_it_ends_is_sent_elsewhere_and_not_left_in_a_queue(server: Server) -> None:
+    (server.told / "start").touch()
+    assert wait_until(lambda: server.status() == 200)
+    with socket.create_connection(("127.0.0.1", server.port), PAGE_HANG_S) as late:
+        late.sendall(b"GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert wait_until((server.told / "late-asked").exists)
+        server.process.terminate()
+        assert wait_until(lambda: server.status() is None)
+        assert server.process.poll() is None, "it still answers what it was asked before"
+        (server.told / "late").touch()
+        assert late.recv(4096).startswith(b"HTTP/1.1 200")
+    assert server.process.wait(PAGE_HANG_S) == 0
