@@ -7,11 +7,13 @@ stopped using it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.contrib.postgres.functions import RandomUUID
 from django.contrib.postgres.operations import (
     AddConstraintNotValid,
     AddIndexConcurrently,
@@ -21,7 +23,11 @@ from django.contrib.postgres.operations import (
 from django.db import migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
-from django.db.models import NOT_PROVIDED
+from django.db.models import CASCADE, NOT_PROVIDED, Value
+from django.db.models.fields import PositiveIntegerRelDbTypeMixin
+from django.db.models.functions import Now
+
+from menace_site.servers import BASE_DIR
 
 BEFORE_THE_RULE = {"games": 10, "learning": 29}
 """The last migrations from before there was a rule: sites that run them are stopped meanwhile."""
@@ -32,8 +38,8 @@ TAKES_AWAY = (
     migrations.RenameModel,
     migrations.AlterModelTable,
     migrations.RemoveConstraint,
-    migrations.AlterUniqueTogether,
 )
+"""What is done in an instant, to any number of rows."""
 STOPS_NOBODY = (
     AddConstraintNotValid,
     AddIndexConcurrently,
@@ -47,15 +53,11 @@ def wrongs(migration: Any) -> Iterator[str]:
     """What of a migration would break yesterday's code, or hold it up."""
     made: set[str] = set()
     is_contraction = "_contract_" in migration.name
-    for operation in migration.operations:
+    operations = list(_done(migration.operations))
+    for operation in operations:
         name = f"{migration.name}: {type(operation).__name__}"
         if isinstance(operation, migrations.CreateModel):
             made.add(operation.name_lower)
-        elif isinstance(operation, migrations.SeparateDatabaseAndState):
-            inner = SimpleNamespace(
-                name=migration.name, operations=operation.database_operations, atomic=migration.atomic
-            )
-            yield from wrongs(inner)
         elif getattr(operation, "model_name_lower", None) in made:
             continue  # nobody knows of the table yet
         elif isinstance(operation, TAKES_AWAY):
@@ -63,44 +65,77 @@ def wrongs(migration: Any) -> Iterator[str]:
                 yield f"{name} takes away what yesterday's code may use: in a later release, in NNNN_contract_..."
         elif isinstance(operation, migrations.AddField):
             yield from _wrong_field(name, operation.field)
-        elif isinstance(operation, (migrations.RunPython, migrations.RunSQL)):
-            if len(migration.operations) > 1 or migration.atomic:
+        elif isinstance(operation, migrations.RunPython):
+            if len(operations) > 1 or migration.atomic:
                 yield f"{name} keeps its locks for as long as others run: alone, atomic = False, in small transactions."
         elif isinstance(operation, ValidateConstraint):
-            if len(migration.operations) > 1:
+            if len(operations) > 1:
                 yield f"{name} reads the whole table: in a migration of its own, after AddConstraintNotValid's."
-        elif not isinstance(operation, STOPS_NOBODY) and not is_contraction:
-            yield f"{name} locks or rewrites a table: {_instead(operation)}"
+        elif not isinstance(operation, STOPS_NOBODY):
+            yield f"{name} locks or rewrites a table, or nobody can tell: {_instead(operation)}"
+
+
+def _done(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """What is done to the database, in order."""
+    for operation in operations:
+        if isinstance(operation, migrations.SeparateDatabaseAndState):
+            yield from _done(operation.database_operations)
+        else:
+            yield operation
 
 
 def _wrong_field(name: str, field: Any) -> Iterator[str]:
-    told = field.null or field.db_default is not NOT_PROVIDED
-    if not told and not isinstance(field, models.ManyToManyField):
+    """What PostgreSQL does under lock as it adds a column: it tells, at ``client_min_messages=debug1``."""
+    has_default = field.db_default is not NOT_PROVIDED
+    if not field.null and not has_default and not isinstance(field, models.ManyToManyField):
         yield f"{name}: yesterday's code inserts rows without it; null or db_default."
     if field.unique or field.db_index:
         yield f"{name} builds an index while nobody can write: AddIndexConcurrently."
+    if field.generated or (has_default and not _is_one_for_all(field.db_default)):
+        yield f"{name} writes every row anew, each with a value of its own: null, filled in small transactions."
+    if isinstance(field, models.ForeignKey) and has_default and field.db_constraint:
+        yield f"{name} looks every row up in the other table: null, or db_constraint=False."
+    if isinstance(field, PositiveIntegerRelDbTypeMixin):
+        yield f"{name} reads every row, since it brings a check: a field without, and AddConstraintNotValid."
+
+
+def _is_one_for_all(default: Any) -> bool:
+    return isinstance(default, (Value, Now)) or not hasattr(default, "resolve_expression")
 
 
 def _instead(operation: Operation) -> str:
     if isinstance(operation, (migrations.AddIndex, migrations.RemoveIndex)):
         return "AddIndexConcurrently, RemoveIndexConcurrently, with atomic = False."
-    if isinstance(operation, migrations.AddConstraint):
-        return "AddConstraintNotValid, and ValidateConstraint in the next migration."
-    return "a new column beside the old, filled in small transactions, and a contraction later."
+    if isinstance(operation, (migrations.AddConstraint, migrations.AlterUniqueTogether)):
+        return "AddConstraintNotValid, and ValidateConstraint in the next migration; a unique index concurrently."
+    if isinstance(operation, migrations.RunSQL):
+        return "an operation of Django's, or RunPython in small transactions."
+    return "a new column beside the old, and a contraction later; where no table changes, state_operations alone."
+
+
+LOADER = MigrationLoader(None)
+LOCAL = {config.label for config in apps.get_app_configs() if (BASE_DIR / config.name.partition(".")[0]).is_dir()}
 
 
 def ours() -> list[Any]:
     """The migrations since there is a rule, in order."""
-    loader = MigrationLoader(None)
     return [
         migration
-        for (app, name), migration in sorted(loader.disk_migrations.items())
-        if app in BEFORE_THE_RULE and int(name[:4]) > BEFORE_THE_RULE[app]
+        for (app, name), migration in sorted(LOADER.disk_migrations.items())
+        if app in LOCAL and int(name[:4]) > BEFORE_THE_RULE.get(app, 0)
     ]
 
 
 def test_yesterdays_code_can_go_on_with_every_migration() -> None:
     assert [wrong for migration in ours() for wrong in wrongs(migration)] == []
+
+
+def test_the_rule_is_for_every_app_of_ours_that_has_tables() -> None:
+    migrated = {app for app, _ in LOADER.disk_migrations} & LOCAL
+    assert migrated == set(BEFORE_THE_RULE)
+    assert {model._meta.app_label for model in apps.get_models()} & LOCAL <= migrated
+    for app, last in BEFORE_THE_RULE.items():
+        assert any(name.startswith(f"{last:04}_") for label, name in LOADER.disk_migrations if label == app)
 
 
 def expands(*operations: Operation, name: str = "0099_more", atomic: bool = True) -> list[str]:
@@ -112,6 +147,10 @@ def nothing(*states: Any) -> None:
 
 
 NULLABLE = models.IntegerField(null=True)
+GENERATED: Any = models.GeneratedField(
+    expression=models.F("n_games") / 2, output_field=models.IntegerField(null=True), db_persist=True, null=True
+)
+CONTRACTION = "0099_contract_machine_name"
 INDEX = models.Index(fields=["name"], name="machine_name")
 CHECK: Any = models.CheckConstraint(condition=models.Q(n_games__gte=0), name="machine_games")
 MAKES = migrations.CreateModel("New", [("id", models.BigAutoField(primary_key=True))])
@@ -122,10 +161,13 @@ MAKES = migrations.CreateModel("New", [("id", models.BigAutoField(primary_key=Tr
     [
         migrations.AddField("machine", "n_left", NULLABLE),
         migrations.AddField("machine", "n_left", models.IntegerField(db_default=0)),
+        migrations.AddField("machine", "left_at", models.DateTimeField(db_default=Now())),
+        migrations.AddField("machine", "model", models.ForeignKey("model", CASCADE, null=True, db_index=False)),
         AddIndexConcurrently("machine", INDEX),
         AddConstraintNotValid("machine", CHECK),
         ValidateConstraint("machine", "machine_games"),
         migrations.AlterModelOptions("machine", {}),
+        migrations.SeparateDatabaseAndState(state_operations=[migrations.AlterField("machine", "name", NULLABLE)]),
         MAKES,
     ],
 )
@@ -133,30 +175,54 @@ def test_what_expands_passes(operation: Operation) -> None:
     assert expands(operation) == []
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [
-        migrations.AddField("machine", "n_left", models.IntegerField(default=0)),
-        migrations.AddField("machine", "n_left", models.IntegerField(null=True, db_index=True)),
-        migrations.AddIndex("machine", INDEX),
-        migrations.AddConstraint("machine", CHECK),
-        migrations.AlterField("machine", "name", models.TextField()),
-        migrations.RemoveField("machine", "name"),
-        migrations.RenameField("machine", "name", "title"),
-        migrations.DeleteModel("machine"),
-        migrations.RunSQL("UPDATE learning_machine SET name = ''"),
-        migrations.RunPython(nothing),
-        migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("machine", "name")]),
-    ],
-)
+TAKING_AWAY = [
+    migrations.RemoveField("machine", "name"),
+    migrations.RenameField("machine", "name", "title"),
+    migrations.RenameModel("machine", "engine"),
+    migrations.AlterModelTable("machine", "engine"),
+    migrations.RemoveConstraint("machine", "machine_games"),
+    migrations.DeleteModel("machine"),
+    migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("machine", "name")]),
+]
+HOLDING_UP = [
+    migrations.AddField("machine", "n_left", models.IntegerField(default=0)),
+    migrations.AddField("machine", "n_left", models.IntegerField(null=True, db_index=True)),
+    migrations.AddField("machine", "n_left", models.IntegerField(null=True, unique=True)),
+    migrations.AddField("machine", "n_left", models.PositiveIntegerField(db_default=0)),
+    migrations.AddField("machine", "key", models.UUIDField(db_default=RandomUUID())),
+    migrations.AddField("machine", "half", GENERATED),
+    migrations.AddField("machine", "model", models.ForeignKey("model", CASCADE, db_default=1, db_index=False)),
+    migrations.AddField("machine", "model", models.ForeignKey("model", CASCADE, null=True)),
+    migrations.AddIndex("machine", INDEX),
+    migrations.RemoveIndex("machine", "machine_name"),
+    migrations.AddConstraint("machine", CHECK),
+    migrations.AlterUniqueTogether("machine", {("name", "game")}),
+    migrations.AlterField("machine", "name", models.TextField()),
+    migrations.RunSQL("UPDATE learning_machine SET name = ''"),
+    migrations.RunSQL("ALTER TABLE learning_machine DROP COLUMN name"),
+    migrations.RunPython(nothing),
+    migrations.SeparateDatabaseAndState(database_operations=[migrations.AddIndex("machine", INDEX)]),
+]
+
+
+@pytest.mark.parametrize("operation", [*TAKING_AWAY, *HOLDING_UP])
 def test_what_breaks_yesterdays_code_or_holds_it_up_is_refused(operation: Operation) -> None:
     assert len(expands(operation)) == 1
 
 
-def test_a_contraction_may_take_away_but_not_hold_up() -> None:
-    name = "0099_contract_machine_name"
-    assert expands(migrations.RemoveField("machine", "name"), name=name) == []
-    assert len(expands(migrations.AddField("machine", "n_left", models.IntegerField()), name=name)) == 1
+@pytest.mark.parametrize("operation", TAKING_AWAY)
+def test_a_contraction_may_take_away(operation: Operation) -> None:
+    assert expands(operation, name=CONTRACTION) == []
+
+
+@pytest.mark.parametrize("operation", HOLDING_UP)
+def test_a_contraction_may_not_hold_up(operation: Operation) -> None:
+    assert len(expands(operation, name=CONTRACTION)) == 1
+
+
+@pytest.mark.parametrize("operation", [one for one in HOLDING_UP if not isinstance(one, migrations.RunPython)])
+def test_in_no_transaction_it_holds_up_as_much(operation: Operation) -> None:
+    assert len(expands(operation, atomic=False)) == 1
 
 
 def test_of_a_table_that_is_made_with_it_nobody_knows() -> None:
@@ -167,3 +233,5 @@ def test_of_a_table_that_is_made_with_it_nobody_knows() -> None:
 def test_rows_are_changed_alone_and_in_small_transactions() -> None:
     assert expands(migrations.RunPython(nothing), atomic=False) == []
     assert len(expands(migrations.RunPython(nothing), migrations.AddField("machine", "x", NULLABLE), atomic=False)) == 1
+    hidden = migrations.SeparateDatabaseAndState(database_operations=[migrations.RunPython(nothing)])
+    assert len(expands(hidden, migrations.AddField("machine", "x", NULLABLE), atomic=False)) == 1
