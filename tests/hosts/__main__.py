@@ -39,6 +39,8 @@ N_GAMES = 60_000
 """Of each run: some turns of every worker."""
 MIXED_S = 10
 """How long yesterday's program is on today's tables before its processes are renewed."""
+FAIL_S = 10
+"""The proxy's ``fail_duration``: for so long it sends nobody to a web host that it found starting."""
 AWAY_S = 25
 """How long a host is away: longer than a lease."""
 
@@ -144,7 +146,7 @@ class Play:
         assert isinstance(self.cluster, Machines)
         machine = self._machine("Through a release")
         run = self.ask("POST", "training-runs", machine=str(machine), opponent="random", games=300_000, seed=3)["id"]
-        found = self._crowd(100, self._renew)
+        found = self._crowd(120, self._renew)
         assert wait_until(lambda: self._run(run)["status"] == "finished", poll_s=1)
         assert self.ask("GET", f"machines/{machine}")["games"] == 300_000
         return self._told(found)
@@ -158,6 +160,8 @@ class Play:
             self.cluster.stop(name)
             self.cluster.start(name)
             assert wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1), name
+            if name.startswith("web"):
+                time.sleep(FAIL_S)
 
     def audit(self) -> str:
         """After all that every bead has its cause."""

@@ -17,6 +17,7 @@ TEXT = (BASE_DIR / FILE).read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 ENDING = {"migrate", "proxy-owner"}
+IMAGE = "beadbox:${RELEASE:-latest}"
 OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
 
 
@@ -101,7 +102,7 @@ def test_the_proxys_file_is_where_it_looks_for_it() -> None:
 
 def test_images_are_of_an_exact_version() -> None:
     recipe: str = SERVICES["web"]["build"]["dockerfile_inline"]
-    others = {service["image"] for service in SERVICES.values()} - {"beadbox"}
+    others = {service["image"] for service in SERVICES.values()} - {IMAGE}
     images = [*others, *re.findall(r"^FROM (\S+)", recipe, re.MULTILINE)]
     assert len(images) == 4
     assert [image for image in images if not re.search(r":\d+\.\d+(\.\d+)?(-|$)", image)] == []
@@ -167,7 +168,8 @@ def test_the_image_copies_what_exists_and_none_of_the_server_wheels() -> None:
 
 
 def test_every_container_keeps_its_own_figures() -> None:
-    ours = [service for service in SERVICES.values() if service.get("image") == "beadbox"]
+    ours = [service for service in SERVICES.values() if service["image"] == IMAGE]
+    assert len(ours) == len(OF_SITE)
     folders = {service["environment"]["METRICS_DIR"] for service in ours}
     assert folders == {"/tmp/metrics"}
     mounted = {volume.partition(":")[2] for service in ours for volume in service.get("volumes", [])}
