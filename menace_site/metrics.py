@@ -9,6 +9,7 @@ So a claim can only take the right away.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +34,8 @@ from learning.tasks import KINDS
 from menace_site.backups import latest_age
 from menace_site.boundary import Application, Receive, Scope, Send, answer
 from menace_site.metric_files import metric_files_read
+
+logger = logging.getLogger(__name__)
 
 TICK_S = 2
 NOT_TOLD = "Figures are told to those who look after the site."
@@ -233,19 +236,29 @@ class Metrics:
 
 
 async def process_watched() -> None:
-    """Say every two seconds how this web process is, until cancelled."""
-    await asyncio.to_thread(metric_files_read)  # what earlier ones have left is cleared even where nobody ever asks
+    """Say every two seconds how this web process is, until cancelled; what fails is said, and tried again."""
+    try:
+        await asyncio.to_thread(metric_files_read)  # what earlier ones have left goes even where nobody ever asks
+    except Exception:
+        logger.exception("could not clear what earlier processes have counted")
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + TICK_S
-        THREAD_WAIT.set(CROWD.waits_s())
-        pool = getattr(connection, "pool", None)
-        if pool is not None:
-            told = pool.get_stats()
-            for state, name in (("open", "pool_size"), ("free", "pool_available"), ("waiting", "requests_waiting")):
-                POOL.labels(state).set(told.get(name, 0))
+        try:
+            _say_how_it_is()
+        except Exception:
+            logger.exception("could not say how this process is")
         await asyncio.sleep(TICK_S)
         LOOP_LAG.set(max(0.0, loop.time() - due))
+
+
+def _say_how_it_is() -> None:
+    THREAD_WAIT.set(CROWD.waits_s())
+    pool = getattr(connection, "pool", None)
+    if pool is not None:
+        told = pool.get_stats()
+        for state, name in (("open", "pool_size"), ("free", "pool_available"), ("waiting", "requests_waiting")):
+            POOL.labels(state).set(told.get(name, 0))
 
 
 class _Server(ThreadingMixIn, WSGIServer):

@@ -1,5 +1,6 @@
 """``/metrics``: what several processes have counted, what the rows say, and who is told."""
 
+import asyncio
 import json
 import math
 import os
@@ -29,12 +30,13 @@ from menace_site import metrics
 from menace_site.asgi import application
 from menace_site.backups import NAME
 from menace_site.checks import check_settings
-from menace_site.metric_files import metric_files_read
+from menace_site.metric_files import _name, metric_files_read
 from menace_site.metrics import Copies, Site, may_ask
 from menace_site.servers import BASE_DIR
+from tests.conftest import CannotTry
 from tests.factories import abandoned, machine
 from tests.sockets import Socket
-from tests.waiting import wait_until
+from tests.waiting import HANG_S, wait_until
 
 COUNTS = """
 import os, pathlib, sys
@@ -96,6 +98,95 @@ def test_a_process_with_a_dead_ones_number_does_not_go_on_with_its_figures(
     for file in tmp_path.glob("gauge_*.db"):
         file.rename(file.with_name(f"gauge_livesum_{os.getpid()}-1.db"))
     assert read() == {"kept_total": 6, "took_count": 2}
+
+
+@pytest.mark.parametrize("begins", [b"", b"\x00", b"\x40\x00\x00\x00" + bytes(200)])
+@pytest.mark.parametrize("kind", ["counter", "gauge_livesum"])
+def test_a_file_that_cannot_be_read_hides_no_other(
+    begins: bytes, kind: str, counting: Callable[[], list[int]], tmp_path: Path
+) -> None:
+    """As a process leaves it that is killed as it begins, or a power cut."""
+    counting()
+    living = tmp_path / f"{kind}_{_name(os.getpid())}.db"
+    dead = tmp_path / f"{kind}_{os.getpid()}-1.db"
+    for file in (living, dead):
+        file.write_bytes(begins)
+    for _ in range(2):
+        assert read() == {"kept_total": 6, "now": 10, "took_count": 2}
+    assert living.exists()
+    assert not dead.exists()
+
+
+async def test_a_process_is_watched_whatever_its_figures_are(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(metrics, "metric_files_read", lambda: 1 / 0)
+    monkeypatch.setattr(metrics, "_say_how_it_is", lambda: 1 / 0)
+    monkeypatch.setattr(metrics, "TICK_S", 0)
+    watching = asyncio.create_task(metrics.process_watched())
+    async with asyncio.timeout(HANG_S):
+        while len(caplog.records) < 3:
+            await asyncio.sleep(0)
+    assert not watching.done()
+    watching.cancel()
+
+
+COUNTS_ON = """
+import pathlib, resource, sys
+from menace_site import metric_files
+metric_files.TRY_AGAIN_S = 0
+folder, most = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+metric_files.metric_files_open(folder)
+from prometheus_client import Counter, Gauge
+kept, now = Counter("kept", "-", ["label"]), Gauge("now", "-", multiprocess_mode="livesum")
+for _ in range(2):
+    for number in range(2000):
+        kept.labels(str(number)).inc()
+    now.set(5)
+    print("counted", flush=True)
+    sys.stdin.readline()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[tuple[Path, bool]]:
+    """A folder with room for one file of figures and no more, where this machine lets us make one; and whether."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=80k", "tmpfs", tmp_path]
+    is_small = subprocess.run(command, check=False, capture_output=True).returncode == 0
+    yield tmp_path, is_small
+    if is_small:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+@pytest.mark.parametrize("most", [10_000, 100_000, -1])
+def test_a_full_disk_costs_figures_and_no_process(
+    most: int, small_disk: tuple[Path, bool], monkeypatch: pytest.MonkeyPatch, cannot_try: CannotTry
+) -> None:
+    """Files of so many bytes at most, on a disk with room for one; and then on one that has room."""
+    folder, is_small = small_disk
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
+    if not is_small:
+        cannot_try("figures on a full disk")
+    command = [sys.executable, "-c", COUNTS_ON, str(folder), str(most)]
+    with subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"counted\n"
+        n_told = sum(sample.value for metric in metric_files_read() for sample in metric.samples)
+        if is_small or most > 0:
+            assert n_told < 2000
+        if is_small:
+            subprocess.run(["mount", "-o", "remount,size=1m", folder], check=True)
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"counted\n"
+        samples = [sample for metric in metric_files_read() for sample in metric.samples]
+        assert sum(sample.value for sample in samples if sample.name == "kept_total") == 4000
+        assert [sample.value for sample in samples if sample.name == "now"] == [5]
+        process.communicate()
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(
