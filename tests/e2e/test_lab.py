@@ -17,8 +17,16 @@ from learning.selectors.runs import run_curve
 from learning.selectors.strength import visit_probabilities
 from tests.conftest import StartWorker
 from tests.factories import machine, trained
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
+
+AT_THE_END = """() => {
+    scrollTo(0, document.documentElement.scrollHeight);
+    const last = [...document.querySelectorAll(".wall-box")].at(-1).getBoundingClientRect();
+    return last.bottom > 0 && last.top < innerHeight;
+}"""
+"""Goes to the end of a page, and says whether the last box is seen there."""
 
 
 def games_shown(page: Page) -> int:
@@ -329,8 +337,8 @@ def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
     expect(boxes.first).to_be_in_viewport()
     for _ in range(5):
         page.mouse.wheel(0, 3000)
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    expect(boxes.last).to_be_in_viewport()
+    # The wheel's scrolling comes when it comes, and may come after ours.
+    assert wait_until(lambda: page.evaluate(AT_THE_END))
     expect(page.locator('.wall-box[data-at="0"]')).to_have_count(0)
     assert boxes.count() < 700  # only what is near the screen is in the page
     # What is still to be hung is not blank: its place on the shelf is drawn.
