@@ -8,14 +8,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
-from games.exceptions import PlayError
+from games.exceptions import PlayError, ThrottledError
 from games.metrics import REFUSALS
-
-UNITS = ((1, "second"), (60, "minute"), (3600, "hour"))
 
 
 def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
     """What may not be seen is not there; anything else is said on a page that one can go on from."""
+    if isinstance(error, ThrottledError):
+        return sent_back(request, error)
     REFUSALS.labels("page", error.code).inc()
     if error.status == 404:
         return not_found(request, error)
@@ -30,19 +30,21 @@ def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
-    """Say what went wrong on the page that the person can go on from."""
+    """Say what went wrong on the page that the person can go on from; who has to wait is told for how long."""
+    if isinstance(error, ThrottledError):
+        return too_many(request, error.retry_after_s, reason=str(error))
     messages.error(request, str(error))
     return redirect(to)
 
 
-def too_many(request: HttpRequest, wait_s: float, template: str = "429.html") -> HttpResponse:
+def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", reason: str = "") -> HttpResponse:
     """The page for who has to wait, with how long that is."""
     REFUSALS.labels("page", "throttled").inc()
     seconds = math.ceil(wait_s)
-    size, unit = next(one for one in UNITS if seconds < 100 * one[0] or one is UNITS[-1])
-    number = math.ceil(seconds / size)
+    sizes = [(seconds, "second"), (math.ceil(seconds / 60), "minute"), (math.ceil(seconds / 3600), "hour")]
+    number, unit = next((size for size in sizes if size[0] < 100), sizes[-1])
     words = f"{number} {unit}{'' if number == 1 else 's'}"
-    response = render(request, template, {"wait": words}, status=429)
+    response = render(request, template, {"wait": words, "reason": reason}, status=429)
     response["Retry-After"] = str(seconds)
     return response
 

@@ -121,8 +121,10 @@ class RoomNotFoundError(PlayError):
     status = 404
 
 
-class TooManyGuessesError(PlayError):
-    message = "Too many codes from here were wrong. Wait a little, then look at the code again."
+class ThrottledError(PlayError):
+    """A rate is used up: for how long is told."""
+
+    message = "That was more than may be in so short a time. Wait a little."
     code = "throttled"
     status = 429
     retry_after_s: int
@@ -130,6 +132,14 @@ class TooManyGuessesError(PlayError):
     def __init__(self, wait_s: float) -> None:
         super().__init__()
         self.retry_after_s = math.ceil(wait_s)
+
+
+class TooManyGuessesError(ThrottledError):
+    message = "Too many codes from here were wrong. Wait a little, then look at the code again."
+
+
+class TooManyMatchesError(ThrottledError):
+    message = "As many matches were begun where you are as may be in a day. Those that are there go on."
 
 
 class RoomFullError(PlayError):

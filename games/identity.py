@@ -131,7 +131,7 @@ def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
     """
     token = parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0]
     user, session = visitor_of_scope(scope, needs)
-    person = person_of(user, session, token)
+    person = person_of(user, session, token, address_of(request_of_scope(scope)))
     return person if session is None or person.user_id is not None else replace(person, seen_in=session.seen)
 
 

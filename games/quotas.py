@@ -12,7 +12,8 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models import QuerySet
 
-from games.exceptions import PlayError, SiteFullError
+from games.exceptions import PlayError, SiteFullError, TooManyMatchesError
+from games.rates import NamedThrottle
 
 
 def account_lock(user: Any) -> None:
@@ -116,6 +117,17 @@ def site_require(table: str) -> None:
     is_full = counted.get(table, 0) >= getattr(settings, SITE_MOST[table])
     if is_full or counted.get("bytes", 0) >= settings.DATABASE_BYTES_MOST:
         raise SiteFullError
+
+
+def match_count(address: str) -> None:
+    """Count one more match that is begun at an address, whoever begins it and by which road.
+
+    Raises:
+        TooManyMatchesError.
+    """
+    throttle = NamedThrottle("match", address)
+    if not throttle.allow_request(None):
+        raise TooManyMatchesError(throttle.wait())
 
 
 def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[int], PlayError]) -> None:

@@ -33,7 +33,7 @@ from games import events, exceptions, thinking
 from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
 from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
-from games.quotas import COUNT_LOCK, count_lock, site_require
+from games.quotas import COUNT_LOCK, count_lock, match_count, site_require
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -226,6 +226,7 @@ def room_create(
     Raises:
         MalformedError: no such game or player, or a mixture of the three ways.
         RoomQuotaError: too many are open.
+        TooManyMatchesError: too many were begun at their address.
         PlayError: the machine asked for cannot play, or is not the person's to take over.
     """
     try:
@@ -280,6 +281,7 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     room = Room(code=_code_free(), opened_from=person.address, **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
     _quota_require(_bounds(person, person.address), n_more=1)
+    match_count(person.address)
     room.save()
     _opened(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=next_ids()))
     return room
@@ -555,7 +557,8 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     """Start a new match in the same room, with sides swapped on request; the state of it.
 
     Raises:
-        RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError.
+        RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError,
+        TooManyMatchesError.
     """
     site_require("games_match")
     match = match_current(code, lock=True, session=person.seen_in, to_follow=True)
@@ -568,6 +571,7 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
         raise exceptions.MatchNotFinishedError
     if swap and not swap_allowed(seats):
         raise exceptions.CannotSwapError
+    match_count(person.address)
     humans = {(Side(seat.side).other if swap else Side(seat.side)): seat for seat in seats if seat.is_human}
     follows = _match_start(room, number=match.number + 1, human_seats=humans, ids=match.next_ids, before=match)
     return _opened(person, follows).told(person.viewer)

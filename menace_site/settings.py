@@ -476,6 +476,10 @@ REST_FRAMEWORK = {
         "user": env.str("THROTTLE_USER", default="1200/min"),
         # Rooms opened and joined, accounts made: a class behind one address does not reach it.
         "page": env.str("THROTTLE_PAGE", default="120/min"),
+        # Matches begun at an address, whoever begins them and by whichever road: a class of 40 where each begins one a
+        # minute for eight hours reaches 19,200. Ever new guests, none of whom has too many, could else fill
+        # MATCHES_MOST in three days; what is kept of them for 30 days is less than a third of it.
+        "match": env.str("THROTTLE_MATCH", default="20000/day"),
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
         # Looks at machines that learn, by address: what they cost is bounded elsewhere (selectors/schooling.py).

@@ -31,6 +31,7 @@ from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, kill_in_
 MANY = "100000000"
 UNBOUNDED = {
     **dict.fromkeys(("THROTTLE_ANON", "THROTTLE_PAGE", "THROTTLE_SOCKET", "THROTTLE_TRAINING"), f"{MANY}/min"),
+    "THROTTLE_MATCH": f"{MANY}/day",
     **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "SOCKETS_PER_ADDRESS"), MANY),
     **dict.fromkeys(("COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), MANY),
 }

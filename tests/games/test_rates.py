@@ -14,6 +14,7 @@ from axes.models import AccessLog
 from channels.db import database_sync_to_async
 from django.contrib.sessions.models import Session
 from django.core import mail
+from django.core.cache import caches
 from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
@@ -293,6 +294,67 @@ async def test_a_wrong_code_counts_at_a_socket_too(address: str, rates: Rates) -
     assert (await first_words(room.code, elsewhere()))[0]["type"] == "joined"
     page = await database_sync_to_async(by_page)(Client(REMOTE_ADDR=address), room.code)
     assert page.status_code == 429
+
+
+UNTIL_TOMORROW = "57600"
+"""Seconds, from the moment that tests live in."""
+
+
+def test_matches_begun_at_an_address_are_counted_whoever_begins_them_and_how(
+    visitor: Client, address: str, rates: Rates
+) -> None:
+    rates(match="3/day")
+    form = {"game": NC, "opponent": "perfect", "side": "X"}
+    api = {"content_type": "application/json"}
+    opened = visitor.post("/api/rooms", form, **api, REMOTE_ADDR=elsewhere()).json()
+    path, seat = f"/api/rooms/{opened['code']}", {"seat_token": opened["seat_token"]}
+    assert visitor.post(f"{path}/reset", seat, **api).status_code == 409, "what begins nothing is not counted"
+    for _ in range(2):
+        assert visitor.post(f"{path}/resign", seat, **api).status_code == 200
+        assert visitor.post(f"{path}/reset", seat, **api).status_code == 200
+    assert Client(REMOTE_ADDR=address).post("/rooms", form).status_code == 302
+    for refused in (
+        visitor.post("/api/rooms", form, **api),
+        Client(REMOTE_ADDR=address).post("/api/rooms", form, **api),
+    ):
+        assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (
+            429,
+            "throttled",
+            UNTIL_TOMORROW,
+        )
+    assert visitor.post(f"{path}/resign", seat, **api).status_code == 200, "what is there goes on"
+    refused = visitor.post(f"{path}/reset", seat, **api)
+    assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_TOMORROW)
+    n_rooms = Room.objects.count()
+    for page in ("/rooms", "/teach"):
+        refused = Client(REMOTE_ADDR=address).post(page, form)
+        assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_TOMORROW)
+        assert b"As many matches were begun where you are as may be in a day" in refused.content
+        assert b"try again in 16 hours" in refused.content
+    assert Room.objects.count() == n_rooms
+    assert Client(REMOTE_ADDR=elsewhere()).post("/rooms", form).status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_match_begun_at_a_socket_is_counted_too(address: str, rates: Rates) -> None:
+    rates(match="1/day")
+    seated = await database_sync_to_async(factories.room)()
+    socket = Socket(seated.room.code, seated.token)
+    socket.scope["client"] = [address, 5000]
+    async with socket:
+        await socket.expect("joined")
+        for wanted in ("state", "error"):
+            await socket.frame("resign")
+            await socket.expect("state")
+            await socket.frame("reset")
+            told = await socket.expect(wanted)
+    assert (told["code"], told["retry_after_s"]) == ("throttled", int(UNTIL_TOMORROW))
+
+
+def test_matches_begin_while_nobody_counts(visitor: Client, rates: Rates, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates(match="0/day")
+    monkeypatch.setattr(caches["default"], "asked_again_at", {str(caches["default"]._servers): float("inf")})
+    assert visitor.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"}).status_code == 302
 
 
 def test_a_class_of_forty_behind_one_address_meets_none_of_them(address: str, rates: Rates) -> None:
