@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from games import exceptions
@@ -18,6 +19,8 @@ from games.services import token_hash
 BEARER_START = "bead_"
 """Says of a token found somewhere where it belongs."""
 MAX_TOKENS = 20
+ENDED_TOKENS_KEPT = 100
+"""So many that count no more are kept of an account, the newest; the sweep takes them by age."""
 TOKEN_USE_NOTED = timedelta(minutes=1)
 """How exactly the last use of a token is kept: not every request has to write."""
 
@@ -40,8 +43,10 @@ def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timed
     if not known or len(known) != len(set(scopes)):
         raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
     now = timezone.now()
+    ended = ApiToken.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=now), user=user)
     own = ApiToken.objects.filter(user=user, revoked_at__isnull=True).exclude(expires_at__lte=now)
     quota_require(user, own, MAX_TOKENS, lambda n: exceptions.TooManyTokensError())
+    ended.filter(pk__lte=ended.order_by("-pk").values("pk")[ENDED_TOKENS_KEPT : ENDED_TOKENS_KEPT + 1]).delete()
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     text = f"{BEARER_START}{prefix}_{secret}"
     token = ApiToken.objects.create(

@@ -223,3 +223,24 @@ def test_a_post_of_a_session_still_needs_its_csrf_token() -> None:
     api.force_login(user())
     refused = api.post("/api/rooms", {"opponent": "perfect"})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+
+
+def test_of_tokens_that_count_no_more_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services_tokens, "ENDED_TOKENS_KEPT", 2)
+    owner, other = user(), user("other")
+    made(other)
+    ApiToken.objects.update(revoked_at=timezone.now())
+    made(owner)
+    for _ in range(4):
+        made(owner, lifetime=timedelta(days=-1))
+        made(owner)
+        services_tokens.token_revoke(user=owner, token_id=ApiToken.objects.latest("pk").pk)
+    assert ApiToken.objects.filter(user=other).count() == 1
+    assert made(owner)
+    kept = ApiToken.objects.filter(user=owner).order_by("pk")
+    assert [(one.revoked_at is not None, one.is_expired) for one in kept] == [
+        (False, False),
+        (False, True),
+        (True, False),
+        (False, False),
+    ]
