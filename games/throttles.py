@@ -37,13 +37,13 @@ class PersonThrottle(Throttle):
 
 
 class PageThrottle(PersonThrottle):
-    """Pages that write for anybody."""
+    """Forms of pages, all of them (``menace_site/page_rates.py``)."""
 
     scope = "page"
 
 
 class StartThrottle(PersonThrottle):
-    """What a view starts with POST costs more than a look."""
+    """What a view starts with POST costs more than a look: of the API's, and of pages that are ``starting``."""
 
     scope = "training"
 

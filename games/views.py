@@ -44,24 +44,24 @@ from games.players import Claimed
 from games.quotas import site_require
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
-from games.throttles import AddressThrottle, Guesses, PageThrottle
+from games.throttles import AddressThrottle, Guesses, StartThrottle
 
 NAMES_TOLD = 5
 """So many names of machines a message tells one by one."""
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
 
-def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page that writes for anybody, no more often than a busy class would from one address."""
+def starting(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page whose form begins what costs more than a look; it counts together with what the API begins."""
 
     @functools.wraps(view)
-    def within_limit(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        throttle = PageThrottle()
-        if request.method == "POST" and not throttle.allow_request(request):
+    def within_rate(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        throttle = StartThrottle()
+        if not throttle.allow_request(request):
             return too_many(request, throttle.wait())
         return view(request, *args, **kwargs)
 
-    return within_limit
+    return within_rate
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
@@ -99,7 +99,6 @@ log_in_counted = counting("login", successes=False)
 
 
 @require_POST
-@limited
 def room_create(request: HttpRequest) -> HttpResponse:
     """Open a room from the lobby or a machine's page and go there."""
     try:
@@ -112,7 +111,6 @@ def room_create(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@limited
 def room_join(request: HttpRequest) -> HttpResponse:
     """Take the free seat of a room by its code; when there is none, go and watch."""
     code = request.POST.get("code", "").strip().lower()
@@ -212,7 +210,6 @@ def _some(names: list[str]) -> str:
     return shown if len(names) <= NAMES_TOLD else f"{shown} and {len(names) - NAMES_TOLD} more"
 
 
-@method_decorator(limited, name="dispatch")
 @method_decorator(counting("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
     """Make an account; matches and machines of this session come along."""

@@ -96,6 +96,7 @@ MIDDLEWARE = [
     "games.identity.VisitorMiddleware",
     "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "menace_site.page_rates.PageRates",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -474,13 +475,14 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {
         "anon": env.str("THROTTLE_ANON", default="600/min"),
         "user": env.str("THROTTLE_USER", default="1200/min"),
-        # Rooms opened and joined, accounts made: a class behind one address does not reach it.
-        "page": env.str("THROTTLE_PAGE", default="120/min"),
+        # Forms of pages, whatever they do: of a guest's address seven a minute for each of a class of 40.
+        "page": env.str("THROTTLE_PAGE", default="300/min"),
         # Matches begun at an address, whoever begins them and by whichever road: a class of 40 where each begins one a
         # minute for eight hours reaches 19,200. Ever new guests, none of whom has too many, could else fill
         # MATCHES_MOST in three days; what is kept of them for 30 days is less than a third of it.
         "match": env.str("THROTTLE_MATCH", default="20000/day"),
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
+        # What is begun or made, by page or API: trainings, tournaments, experiments, schedules, machines.
         "training": env.str("THROTTLE_TRAINING", default="60/min"),
         # Looks at machines that learn, by address: what they cost is bounded elsewhere (selectors/schooling.py).
         "schooling": env.str("THROTTLE_SCHOOLING", default="6000/min"),

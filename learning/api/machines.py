@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from games.players import Viewer
 from games.serializers import parsed, refusals
+from games.throttles import StartThrottle
 from learning.access import cause_hidden, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter
@@ -49,6 +50,7 @@ class MachineListView(ListAPIView[Machine]):
     serializer_class = MachineSerializer
     filterset_class = MachineFilter
     queryset = Machine.objects.none()
+    throttle_classes = [*APIView.throttle_classes, StartThrottle]
 
     def get_queryset(self) -> QuerySet[Machine]:
         """In order of their making."""
@@ -87,6 +89,8 @@ class MachineView(APIView):
 
 class MachineCloneView(APIView):
     """Copies a machine."""
+
+    throttle_classes = [*APIView.throttle_classes, StartThrottle]
 
     @extend_schema(
         request=MachineCloneSerializer,

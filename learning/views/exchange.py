@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from games.answers import not_found
 from games.exceptions import PlayError
+from games.views import starting
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS
 from learning.forms.exchange import ImportForm, PrintForm
@@ -49,6 +50,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@starting
 def import_page(request: HttpRequest) -> HttpResponse:
     """Bring a machine in from a file; a file that cannot be read is told where it is wrong."""
     form = ImportForm(request.POST or None, request.FILES or None)

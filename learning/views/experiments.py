@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.identity import guest_seated, person_of_request
-from games.views import limited
+from games.views import starting
 from learning.access import row_id
 from learning.core.experiments.base import Experiment
 from learning.core.experiments.registry import EXPERIMENTS
@@ -38,8 +38,8 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/experiments.html", {"experiments": experiments})
 
 
-@limited
 @require_http_methods(["GET", "POST"])
+@starting
 def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     """An experiment with one run of it: the one asked for, else the one that finished last. POST runs it."""
     try:

@@ -12,7 +12,7 @@ from games.exceptions import MalformedError, PlayError
 from games.identity import address_of, guest_seated, person_of_request
 from games.rules.registry import GAMES
 from games.selectors import game_view
-from games.views import limited
+from games.views import starting
 from learning.core.schooling.plan import games_taught
 from learning.forms.learn import SPEEDS, LearnForm, form_values
 from learning.forms.machines import game_label
@@ -41,7 +41,7 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 
 @require_POST
-@limited
+@starting
 def learn_keep(request: HttpRequest) -> HttpResponse:
     """Make the machine of an ``address`` one's own: of the account, or of this browser."""
     asked = asked_read(QueryDict(request.POST.get("address", "")))

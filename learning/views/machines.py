@@ -17,6 +17,7 @@ from games.players import Viewer
 from games.selectors import (
     game_view,
 )
+from games.views import starting
 from learning.access import cause_hidden, is_master, machine_for, machines_visible
 from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import MachineNotFoundError
@@ -61,6 +62,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@starting
 def machine_new(request: HttpRequest) -> HttpResponse:
     """Make a machine from a preset, or with every field of its rule set by hand."""
     form = MachineForm(request.POST or None)
@@ -126,6 +128,7 @@ def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
+@starting
 def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Copy a machine as it stands; the copy belongs to who asks."""
     try:

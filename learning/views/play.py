@@ -17,7 +17,6 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
 from games.serializers import parse_side
-from games.views import limited
 from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors
@@ -59,7 +58,6 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-@limited
 def teach(request: HttpRequest) -> HttpResponse:
     """Sit down against a machine of one's own, new if there is none: ``game``, and ``side`` to play it otherwise."""
     try:

@@ -20,6 +20,7 @@ from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.registry import GAMES
 from games.selectors import game_picture
+from games.views import starting
 from learning.access import is_master, machine_for, machines_visible, run_for
 from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet, seed_new
@@ -40,6 +41,7 @@ LISTED = 24
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@starting
 def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Choose the opponents and the number of games, and begin."""
     try:
@@ -78,6 +80,7 @@ def _run_begin(
 
 @login_required
 @require_POST
+@starting
 def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Let a machine and another one play each other; the other learns too where the account may train it."""
     try:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
+from games.views import starting
 from learning.access import machine_for, machines_visible
 from learning.forms.runs import StageFormSet
 from learning.forms.schedules import TimingForm, timing_to_form
@@ -49,6 +50,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@starting
 def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Choose opponents, games and times."""
     try:

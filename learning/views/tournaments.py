@@ -13,6 +13,7 @@ from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.registry import GAMES
+from games.views import starting
 from learning.forms.machines import game_label
 from learning.forms.tournaments import TournamentForm
 from learning.kinds.machines import who_meets
@@ -36,6 +37,7 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@starting
 def tournament_new(request: HttpRequest) -> HttpResponse:
     """Choose who takes part, and begin."""
     game = request.GET.get("game", "")

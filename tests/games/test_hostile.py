@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from games import services
 from games.models import Room
 from games.services import Person, room_look
-from games.views import PageThrottle
+from games.throttles import PageThrottle
 from learning.models import Machine
 from tests import factories
 from tests.factories import NC, guest, machine, play_out, room

@@ -358,7 +358,7 @@ def test_matches_begin_while_nobody_counts(visitor: Client, rates: Rates, monkey
 
 
 def test_a_class_of_forty_behind_one_address_meets_none_of_them(address: str, rates: Rates) -> None:
-    rates(**{scope: SCOPES[scope] for scope in ("guess", "login", "signup", "reset", "reset_mailbox")})
+    rates(**{scope: SCOPES[scope] for scope in SCOPES})
     code = factories.room("human").room.code
     for number in range(40):
         pupil, name = Client(REMOTE_ADDR=address), f"pupil{number}"

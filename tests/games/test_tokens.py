@@ -163,7 +163,7 @@ def test_guests_accounts_and_tokens_are_each_held_to_a_rate(monkeypatch: Any) ->
     from django.core.cache import cache
 
     cache.clear()
-    rates = {"anon": "1/min", "user": "2/min", "token": "3/min", "training": None}
+    rates = {**SimpleRateThrottle.THROTTLE_RATES, "anon": "1/min", "user": "2/min", "token": "3/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     owner = user()
     session = APIClient()

@@ -244,7 +244,7 @@ def test_starting_is_held_to_a_rate_of_its_own(
     people: dict[str, APIClient], learner: Machine, monkeypatch: Any
 ) -> None:
     cache.clear()
-    rates = {"anon": None, "user": None, "token": None, "training": "2/min"}
+    rates = {**SimpleRateThrottle.THROTTLE_RATES, "training": "2/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     statuses = [people[who].post(URL, body(learner)).status_code for who in ("owner", "owner's token", "owner")]
     assert statuses == [201, 201, 429], "an account has one rate, by whichever road it comes"

@@ -1,0 +1,120 @@
+"""Forms of pages: all count, whatever they do and whenever they were added; what begins something counts once more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from ipaddress import IPv6Address
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver, resolve
+from rest_framework.throttling import SimpleRateThrottle
+
+from games.models import Room
+from learning.models import Machine
+from menace_site import settings as site
+from menace_site.page_rates import ELSEWHERE
+from tests.factories import NC, machine, user
+
+pytestmark = pytest.mark.django_db
+Rates = Callable[..., None]
+SCOPES = site.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
+STARTING = [
+    "/machines/new",
+    "/machines/import",
+    "/machines/{pk}/clone",
+    "/machines/{pk}/train",
+    "/machines/{pk}/train-together",
+    "/machines/{pk}/schedule",
+    "/tournaments/new",
+    "/experiments/menace",
+    "/learn/keep",
+    "/api/machines",
+    "/api/machines/import",
+    "/api/machines/{pk}/clone",
+    "/api/training-runs",
+    "/api/schedules",
+    "/api/tournaments",
+    "/api/experiment-runs",
+    "/api/learn/keep",
+]
+
+
+@pytest.fixture
+def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
+    """Set these rates and no others."""
+
+    def set_them(**wanted: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
+
+    return set_them
+
+
+def visitor() -> Client:
+    """Somebody at an address that nobody has counted for."""
+    return Client(REMOTE_ADDR=str(IPv6Address(uuid4().int)))
+
+
+def pages(patterns: list[Any], before: str = "/") -> Iterator[str]:
+    """An address of every page there is."""
+    for pattern in patterns:
+        route = before + str(pattern.pattern).removeprefix("^")
+        if hasattr(pattern, "url_patterns"):
+            yield from pages(pattern.url_patterns, route)
+        elif route.split("/")[1] not in ELSEWHERE and not route.startswith("/api("):
+            yield re.sub(r"<(\w+:)?\w+>", "1", route)
+
+
+def test_every_page_there_is_counts_what_is_sent_to_it(rates: Rates) -> None:
+    rates(page="0/min")
+    addresses = list(pages(get_resolver().url_patterns))
+    assert len(addresses) > 50
+    assert {"/login", "/rooms", "/machines/1/train", "/account/tokens/1/revoke"} <= set(addresses)
+    guest, ada = visitor(), Client()
+    ada.force_login(user("ada"))
+    for client in (guest, ada):
+        for address in addresses:
+            resolve(address)
+            refused = client.post(address)
+            assert (refused.status_code, int(refused["Retry-After"]) > 0) == (429, True), address
+            assert b"A little slower" in refused.content, address
+            assert client.get(address).status_code != 429, address
+    assert visitor().post("/api/rooms", {"opponent": "perfect"}, "application/json").status_code == 201
+    assert visitor().post("/admin/login/", {}).status_code == 200
+
+
+def test_an_account_counts_wherever_it_is_and_another_one_beside_it_does_not(rates: Rates) -> None:
+    rates(page="2/min")
+    ada, berta = user("ada"), user("berta")
+    form = {"game": NC, "opponent": "perfect", "side": "X"}
+    statuses = []
+    for account in (ada, ada, ada, berta):
+        client = Client()
+        client.force_login(account)
+        statuses.append(client.post("/rooms", form).status_code)
+    assert statuses == [302, 302, 429, 302]
+    assert Room.objects.count() == 3
+
+
+def test_a_form_of_another_site_counts_for_nobody(rates: Rates) -> None:
+    rates(page="1/min")
+    browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=str(IPv6Address(uuid4().int)))
+    assert [browser.post("/rooms").status_code for _ in range(2)] == [403, 403]
+
+
+@pytest.mark.parametrize("address", STARTING)
+def test_what_begins_something_counts_by_page_and_api_together(address: str, rates: Rates) -> None:
+    rates(training="1/min")
+    owner = user("ada")
+    learner = machine(owner=owner)
+    client = Client()
+    client.force_login(owner)
+    assert client.get("/tournaments/new").status_code == 200
+    assert client.post("/tournaments/new", {}).status_code != 429
+    path = address.format(pk=learner.pk)
+    refused = client.post(path, "{}", "application/json") if path.startswith("/api/") else client.post(path)
+    assert refused.status_code == 429
+    assert Machine.objects.filter(owner=owner).count() == 1
