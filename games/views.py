@@ -21,13 +21,11 @@ from django.contrib.auth.views import (
     PasswordResetView,
 )
 from django.core.exceptions import ValidationError
-from django.core.mail import send_mail
 from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.template.loader import get_template
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -40,6 +38,7 @@ from games.authentication import GUEST_KEY
 from games.exceptions import PlayError, RoomNotFoundError, SiteFullError, TooManyGuessesError
 from games.forms import TokenForm
 from games.identity import guest_seated, person_of_request
+from games.letters import password_told
 from games.players import Claimed
 from games.quotas import site_require
 from games.selectors import game_view, machines_managed, token_list_of
@@ -281,11 +280,9 @@ class TellsOfNewPassword:
     """A page that changes a password, of which the owner hears: it may have been somebody else."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Change it, and send the letter. Where that cannot be sent the password is changed all the same."""
+        """Change it, and send the letter."""
         response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
-        if form.user.email:
-            letter = get_template("registration/password_changed_email.txt").render({"user": form.user})
-            send_mail("Your password at Beadbox", letter, None, [form.user.email], fail_silently=True)
+        password_told(form.user)
         return response
 
 

@@ -9,14 +9,17 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import AdminPasswordChangeForm
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
+from games.letters import address_told, password_told
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above
@@ -25,6 +28,16 @@ User = get_user_model()
 
 POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 """What superusers alone give: who could give them could give them to themselves."""
+
+
+class PasswordForm(AdminPasswordChangeForm):
+    """Another one's password, of which they hear."""
+
+    def save(self, commit: bool = True) -> Any:
+        """Set it, and send the letter."""
+        user = super().save(commit)
+        password_told(user)
+        return user
 
 
 class CloseForm(forms.Form):
@@ -70,6 +83,7 @@ admin.site.unregister([User, Group])
 class AccountAdmin(UserAdmin, Counted):
     """Accounts. One is closed, and never deleted: matches and lessons know it. Those of the staff superusers change."""
 
+    change_password_form = PasswordForm
     ordering = ("-pk",)
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser")
@@ -86,6 +100,12 @@ class AccountAdmin(UserAdmin, Counted):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """It would take the machines' owner away, and leave their trainings going on."""
         return False
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Store it; of another e-mail address its owner hears."""
+        super().save_model(request, obj, form, change)
+        if change and "email" in form.changed_data:
+            transaction.on_commit(lambda: address_told(obj, form.initial["email"]))
 
     def get_urls(self) -> list[URLPattern]:
         """And the page on which one is closed."""

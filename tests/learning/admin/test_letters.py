@@ -1,0 +1,46 @@
+"""Of what the staff sets for an account whoever owns it hears."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core import mail
+
+from tests.factories import user
+
+pytestmark = pytest.mark.django_db
+NEW = "quite another password"
+
+
+def test_whoever_owns_an_account_hears_of_what_the_staff_sets(
+    client: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    client.force_login(user("staff", is_staff=True, is_superuser=True))
+    ada, bob = user("ada", email="old@example.org"), user("bob")
+
+    def changed(account: Any, **fields: Any) -> list[tuple[str, str]]:
+        """Change these fields on the account's page; the letters that were sent, by address."""
+        mail.outbox.clear()
+        address = f"/admin/auth/user/{account.pk}/change/"
+        shown = client.get(address).context["adminform"].form.initial
+        joined = {"date_joined_0": account.date_joined.date(), "date_joined_1": account.date_joined.time()}
+        form = {"username": account.username, "email": shown["email"], "is_active": "on", **joined, **fields}
+        with django_capture_on_commit_callbacks(execute=True):
+            assert client.post(address, form).status_code == 302
+        return [(letter.to[0], letter.subject) for letter in mail.outbox]
+
+    for account, passwords in ((ada, 1), (bob, 0)):
+        page = f"/admin/auth/user/{account.pk}/password/"
+        sent = {"password1": NEW, "password2": NEW, "usable_password": "true"}
+        assert client.post(page, {**sent, "set-password": "x"}).status_code == 302
+        account.refresh_from_db()
+        assert account.check_password(NEW)
+        assert len(mail.outbox) == passwords
+        mail.outbox.clear()
+    subject = "Your e-mail address at Beadbox"
+    assert changed(ada, first_name="Ada") == []
+    assert changed(ada, email="new@example.org") == [("old@example.org", subject), ("new@example.org", subject)]
+    assert "new@example.org" not in mail.outbox[0].body
+    assert changed(ada, email="") == [("new@example.org", subject)]
+    assert changed(bob, email="bob@example.org") == [("bob@example.org", subject)]
