@@ -113,9 +113,7 @@ def site_require(table: str) -> None:
     Raises:
         SiteFullError.
     """
-    counted = site_counts.now()
-    is_full = counted.get(table, 0) >= getattr(settings, SITE_MOST[table])
-    if is_full or counted.get("bytes", 0) >= settings.DATABASE_BYTES_MOST:
+    if site_is_full() or site_counts.now().get(table, 0) >= getattr(settings, SITE_MOST[table]):
         raise SiteFullError
 
 
@@ -128,6 +126,12 @@ def match_count(address: str) -> None:
     throttle = NamedThrottle("match", address)
     if not throttle.allow_request(None):
         raise TooManyMatchesError(throttle.wait())
+
+
+def site_is_full() -> bool:
+    """Whether the site takes as many bytes as it may."""
+    most: int = settings.DATABASE_BYTES_MOST
+    return site_counts.now().get("bytes", 0) >= most
 
 
 def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[int], PlayError]) -> None:

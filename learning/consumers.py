@@ -19,7 +19,7 @@ from games.players import Viewer
 from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
 from learning.models import Audience, Machine, Tournament, TrainingRun
-from learning.selectors.runs import run_curve, run_view
+from learning.selectors.runs import run_curve, run_progress, run_view
 from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
 from learning.states import TournamentChange, TournamentState
 
@@ -259,11 +259,23 @@ class RunConsumer(WatchConsumer):
         run = self.found()
         return {**run_view(run, self.viewer), "curve": run_curve(run)}
 
+    async def handle(self, kind: str, data: dict[str, Any]) -> None:
+        """A page that hears nothing pings: perhaps its run waits for room, or does so no more."""
+        if kind == "ping":
+            with contextlib.suppress(PlayError):
+                now = await in_thread(lambda: run_progress(self.found()))
+                if now["waits_for_room"] != self.waits:
+                    self.waits = now["waits_for_room"]
+                    await self.send_frame("state", {**now, "points": []})
+        await super().handle(kind, data)
+
     def note(self, view: Mapping[str, Any]) -> None:
-        self.reached = _reached(view)
+        self.reached, self.waits = _reached(view), view["waits_for_room"]
         points = view.get("curve") or view.get("points") or [{"games": self.drawn_to}]
         self.drawn_to = points[-1]["games"]
 
+    waits = False
+    """Whether this socket was told last that the run waits for room."""
     drawn_to = -1
     """The games of the last point of the curve that this socket has."""
 

@@ -133,6 +133,7 @@ class RunProgress(TypedDict):
     id: int
     machine: int
     status: str
+    waits_for_room: bool
     games: int
     games_done: int
     wins: int

@@ -70,7 +70,7 @@ def jobs_reap() -> int:
     """Knock again for jobs that wait too long or whose worker has died; how many."""
     n_knocked = 0
     for kind in KINDS:
-        ids = forgotten(kind)
+        ids = forgotten(kind) if kind.may_go_on else []
         n_knocked += len(ids)
         if not knock(kind, ids):
             break

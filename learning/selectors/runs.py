@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from games.players import GUEST, Viewer
+from games.quotas import site_is_full
 from games.selectors import HIDDEN
 from learning.access import machines_visible, may_see
 from learning.core.opponents.registry import OPPONENTS
@@ -52,6 +53,7 @@ def run_progress(run: TrainingRun) -> RunProgress:
         "id": run.pk,
         "machine": run.machine_id,
         "status": run.status,
+        "waits_for_room": run.finished_at is None and site_is_full(),
         "games": run.n_games,
         "games_done": run.games_done,
         "wins": run.n_wins,

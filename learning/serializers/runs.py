@@ -101,6 +101,7 @@ class RunSerializer(serializers.Serializer[Any]):
     machine = serializers.IntegerField()
     opponents = RunStageSerializer(many=True)
     status = serializers.ChoiceField(choices=JobStatus.choices)
+    waits_for_room = serializers.BooleanField(help_text="The site is full: the run goes on by itself when it is not.")
     games = serializers.IntegerField()
     games_done = serializers.IntegerField()
     wins = serializers.IntegerField()

@@ -86,6 +86,11 @@ class JobKind(ABC, Generic[JobT]):
     begun: ClassVar[Mapping[str, Any]] = {}
 
     @property
+    def may_go_on(self) -> bool:
+        """Whether jobs of the kind are given turns just now; else they wait, and nobody knocks for them."""
+        return True
+
+    @property
     def rows(self) -> QuerySet[JobT]:
         """All jobs of the kind."""
         return self.model._default_manager.all()
@@ -201,6 +206,7 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
         waiting = [
             _Waiting(kind, account, first_id)
             for kind in kinds
+            if kind.may_go_on
             for account, first_id in kind.rows.filter(waits(now))
             .order_by()
             .values_list(kind.account)

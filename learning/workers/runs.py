@@ -18,6 +18,7 @@ from django.utils import timezone
 from prometheus_client import Counter
 
 from games.outages import ERRORS as DATABASE_ERRORS
+from games.quotas import site_is_full
 from learning import events
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import OPPONENTS
@@ -328,6 +329,10 @@ class TrainingRuns(JobKind[TrainingRun]):
     account = "started_by"
     order = (Coalesce("lease_until", "created_at"), "pk")
     begun = {"started_at": Coalesce("started_at", Now())}
+
+    @property
+    def may_go_on(self) -> bool:
+        return not site_is_full()
 
     def account_of(self, job: TrainingRun) -> int | None:
         return job.started_by_id

@@ -59,7 +59,11 @@ function progress() {
   bar.textContent = `${Math.floor((100 * run.games_done) / run.games)} %`;
   page.dataset.status = run.status;
   const isTriedOut = run.measured > 0 && run.status === "running" && run.games_done === run.games;
-  at("status").textContent = isTriedOut ? "All games are played. What was kept is tried out" : STATUS[run.status];
+  at("status").textContent = run.waits_for_room
+    ? "Waiting: this site keeps as much as it can just now. It goes on by itself when there is room"
+    : isTriedOut
+      ? "All games are played. What was kept is tried out"
+      : STATUS[run.status];
   at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
   const took =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;

@@ -1,0 +1,112 @@
+"""A site that takes as many bytes as it may: trainings wait, lose nothing, and go on when there is room."""
+
+import math
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from games.quotas import site_counts
+from learning import tasks
+from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun
+from learning.selectors.runs import run_view
+from learning.services.experiments import experiment_request
+from learning.services.runs import Stage, training_run_start
+from learning.workers.runs import FIRST_CHUNK_GAMES
+from menace_site.processes import stop
+from tests.conftest import StartWorker
+from tests.factories import guest, machine, trained, user
+from tests.sockets import RunSocket
+from tests.waiting import wait_until
+
+SMALL = {"machines": 10}
+GAMES = 2 * FIRST_CHUNK_GAMES
+
+
+@pytest.fixture
+def has_room(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    def put(room: bool) -> None:
+        settings.DATABASE_BYTES_MOST = 10**12 if room else 1
+        monkeypatch.setattr(site_counts, "again_at", -math.inf)
+
+    return put
+
+
+def started(learner: Machine, **options: Any) -> TrainingRun:
+    return training_run_start(machine=learner.slug, stages=[Stage("random", GAMES)], seed=3, **options)
+
+
+def knocked_long_ago() -> None:
+    TrainingRun.objects.update(knocked_at=timezone.now() - timedelta(minutes=1))
+
+
+def beads(learner: Machine) -> list[list[int]]:
+    return list(learner.boxes.order_by("position").values_list("beads", flat=True))
+
+
+@pytest.mark.django_db
+def test_a_run_gets_no_turn_and_no_knocks_while_the_site_is_full(
+    has_room: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knocked: list[int] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+    monkeypatch.setattr(tasks, "TURN_S", 0)
+    run = started(learner := machine(owner=user()), enqueue=False)
+    tasks.jobs_work("runs", run.pk)
+    assert knocked == [run.pk]
+    has_room(False)
+    tasks.jobs_work("runs", run.pk)
+    knocked_long_ago()
+    assert (knocked, tasks.jobs_reap()) == ([run.pk], 0), "nobody knocks for what may not go on"
+    run.refresh_from_db()
+    assert (run.games_done, run_view(run)["waits_for_room"]) == (FIRST_CHUNK_GAMES, True)
+    has_room(True)
+    assert tasks.jobs_reap() == 1
+    tasks.jobs_work("runs", run.pk)
+    run.refresh_from_db()
+    assert (run.status, run_view(run)["waits_for_room"]) == (JobStatus.FINISHED, False)
+    assert beads(learner) == beads(trained(machine(), GAMES, 3))
+
+
+@pytest.mark.django_db
+def test_an_experiment_goes_on_meanwhile(has_room: Callable[[bool], None]) -> None:
+    started(machine(owner=user()), enqueue=False)
+    asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL, enqueue=False)
+    has_room(False)
+    taken = tasks.claim_next(tasks.KINDS)
+    assert taken is not None
+    assert taken[1] == asked
+    assert tasks.claim_next(tasks.KINDS) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_leaves_it_and_another_takes_it_up(start_worker: StartWorker) -> None:
+    full = start_worker(DATABASE_BYTES_MOST="1")
+    run = started(machine(owner=user()))
+    asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL)
+    assert wait_until(lambda: ExperimentRun.objects.filter(pk=asked.pk, status=JobStatus.FINISHED).exists())
+    run.refresh_from_db()
+    assert (run.status, run.games_done) == (JobStatus.QUEUED, 0)
+    stop({full: signal.SIGTERM})
+    start_worker()
+    knocked_long_ago()
+    assert tasks.jobs_reap() == 1
+    assert wait_until(lambda: TrainingRun.objects.filter(pk=run.pk, status=JobStatus.FINISHED).exists())
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_page_that_pings_is_told(has_room: Callable[[bool], None]) -> None:
+    run = await sync_to_async(lambda: started(machine(), enqueue=False), thread_sensitive=False)()
+    async with RunSocket(f"/api/training-runs/{run.pk}/ws") as page:
+        assert not (await page.expect("joined"))["waits_for_room"]
+        for room in (False, True):
+            has_room(room)
+            await page.send_json_to({"type": "ping"})
+            assert (await page.expect("state"))["waits_for_room"] is not room
+            await page.expect("pong")
+            await page.send_json_to({"type": "ping"})
+            await page.expect("pong")
