@@ -19,6 +19,7 @@ from rest_framework.throttling import BaseThrottle
 from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
 from games.blocks import address_read
 from games.exceptions import GuestMovedError
+from games.players import Viewer
 from games.services import GUEST_NAME, Person
 
 SEATED_KEY = "seated"
@@ -76,7 +77,7 @@ def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Pe
         name=user.get_username() if signed_in else GUEST_NAME,
         guest=UUID(guest) if guest else None,
         token=token,
-        is_staff=signed_in and bool(user.is_staff),
+        sees_all=signed_in and Viewer.of(user).sees_all,
         address=address,
     )
 

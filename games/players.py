@@ -44,21 +44,29 @@ class Visitor(AnonymousUser):
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks: an account, the staff, a guest by number, or (as it is without arguments) anybody."""
+    """Who looks: an account, a guest by number, or (as it is without arguments) anybody."""
 
     user_id: int | None = None
-    is_staff: bool = False
+    sees_all: bool = False
+    """Of the staff, and may look at what is private (:data:`SEES_ALL`)."""
     guest: UUID | None = None
 
     @classmethod
     def of(cls, user: Any) -> Viewer:
-        """The viewer that an account or a :class:`Visitor` is; ``None`` and any other user are anybody."""
+        """The viewer that an account or a :class:`Visitor` is; ``None`` and any other user are anybody.
+
+        Of the staff alone, permissions are read from the database, once for each object of an account.
+        """
         if user is None or not user.is_authenticated:
             return cls(guest=getattr(user, "guest", None))
-        return cls(user.pk, bool(user.is_staff))
+        return cls(user.pk, bool(user.is_staff) and any(map(user.has_perm, SEES_ALL)))
 
 
 GUEST = Viewer()
+
+SEES_ALL: list[str] = []
+"""Permissions with any of which the staff looks at what players hide; registered where an app's ``ready`` registers
+its players."""
 
 
 class NotHeldError(Exception):

@@ -85,7 +85,7 @@ class Person:
     token: str = ""
     address: str = ""
     """Where they ask from, as ``games.identity.address_of`` hashes it; empty where nobody needs to know."""
-    is_staff: bool = False
+    sees_all: bool = False
     seen_in: SeenSession | None = field(default=None, compare=False)
     """The session that a guest at a socket was read in some time ago: services that write look whether it still stands,
     in the statement that reads the room, and raise ``SessionChangedError`` where it does not."""
@@ -93,7 +93,7 @@ class Person:
     @property
     def viewer(self) -> Viewer:
         """Whom this person looks as: their account counts, a seat that they can prove does not."""
-        return Viewer(self.user_id, self.is_staff, self.guest if self.user_id is None else None)
+        return Viewer(self.user_id, self.sees_all, self.guest if self.user_id is None else None)
 
     def holds(self, seat: Seat) -> bool:
         """Whether the seat is this person's."""

@@ -1,9 +1,12 @@
 """Who may do what with a machine, in one place: pages, API, sockets, commands and services all ask here.
 
-* *see* and *play*: everybody for a public machine; else its owner and the staff. The owner is an account, or a guest by
-  the number of their browser, whose machines are never public. A copy made for a room is as public as
-  its original was then, but in no list: whoever has its address sees it.
-* *train* and *edit*: its owner and the staff. A machine of the house has no owner, so the staff alone.
+* *see* and *play*: everybody for a public machine; else its owner, and of the staff who may view or change machines.
+  The owner is an account, or a guest by the number of their browser, whose machines are never public. A copy made for
+  a room is as public as its original was then, but in no list: whoever has its address sees it.
+* *train* and *edit*: its owner, and of the staff who may change machines; *delete*: who may delete them. A machine of
+  the house has no owner, so the staff alone.
+
+To be of the staff opens the door of the admin, and nothing else: :func:`staff_may` asks for the permission.
 
 What may not be seen is not there: its refusal is the same 404 as that of a machine that does not exist.
 :func:`may_see` decides, of a machine at hand; :func:`unseen` says the same to the database.
@@ -20,7 +23,20 @@ from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNo
 from learning.models import Audience, Machine, MachineSeat, TrainingRun
 from learning.storage.locks import machine_held
 
-To = Literal["see", "play", "train", "edit"]
+To = Literal["see", "play", "train", "edit", "delete"]
+
+SEE_MACHINES = ("view_machine", "change_machine")
+"""With any of these permissions the staff sees every machine."""
+
+
+def staff_may(user: Any, *permissions: str) -> bool:
+    """Whether somebody is of the staff and has one of these permissions (``change_machine``).
+
+    Nothing is read for anybody else; for these their permissions, once for each object of an account.
+    """
+    if user is None or not user.is_staff:
+        return False
+    return any(user.has_perm(f"learning.{permission}") for permission in permissions)
 
 
 def row_id(text: str) -> int | None:
@@ -77,22 +93,22 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
     """
     if not is_seen(user, machine):
         raise MachineNotFoundError
-    if is_master(user, machine):
+    if to in ("see", "play") or is_own(user, machine):
         return
-    if to not in ("see", "play"):
+    if not staff_may(user, "delete_machine" if to == "delete" else "change_machine"):
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
 def may_see(viewer: Viewer, audience: Audience) -> bool:
     """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
-    if audience is None or viewer.is_staff:
+    if audience is None or viewer.sees_all:
         return True
     return (viewer.user_id if viewer.guest is None else viewer.guest.hex) in audience
 
 
 def unseen(viewer: Viewer, path: str = "") -> Q:
     """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`."""
-    if viewer.is_staff:
+    if viewer.sees_all:
         return Q(pk__in=[])
     private, own = Q(**{f"{path}is_public": False}), owned_by(viewer, path)
     return private if own is None else private & ~own
@@ -119,14 +135,14 @@ def is_own(user: Any, machine: Machine) -> bool:
 
 
 def is_master(user: Any, machine: Machine) -> bool:
-    """Whether the user may do everything with the machine: its owner, or staff."""
-    return Viewer.of(user).is_staff or is_own(user, machine)
+    """Whether the user may train and change the machine: its owner, or staff who may change machines."""
+    return is_own(user, machine) or staff_may(user, "change_machine")
 
 
 def machines_visible(user: Any) -> QuerySet[Machine]:
     """Every machine that a list may show to this user: public ones without copies of rooms, and their own."""
     viewer = Viewer.of(user)
-    if viewer.is_staff:
+    if viewer.sees_all:
         return Machine.objects.all()
     listed, own = Q(is_public=True, room__isnull=True), owned_by(viewer)
     return Machine.objects.filter(listed if own is None else listed | own)
@@ -137,7 +153,7 @@ def cause_hidden(viewer: Viewer, lesson: str = "") -> Any:
 
     A match, because of a machine in it that the viewer may not see; a run, because it was such a machine's.
     """
-    if viewer.is_staff:
+    if viewer.sees_all:
         return Value(False)
     hidden = unseen(viewer, "machine__")
     seats = MachineSeat.objects.filter(hidden, seat__match=OuterRef(f"{lesson}match"))

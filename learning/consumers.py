@@ -40,7 +40,7 @@ class WatchConsumer(FrameConsumer, ABC):
 
     number: int
     """What is watched."""
-    user: Any
+    viewer: Viewer
     """Who watches, as far as was last asked."""
 
     async def connect(self) -> None:
@@ -122,15 +122,11 @@ class WatchConsumer(FrameConsumer, ABC):
         """What this socket's user may know of the news."""
         return data
 
-    @property
-    def viewer(self) -> Viewer:
-        """Whom :attr:`user` looks as."""
-        return Viewer.of(self.user)
-
     def user_now(self) -> Any:
         """Who watches, asked again; touches the database."""
-        self.user = user_of_scope(self.scope)
-        return self.user
+        user = user_of_scope(self.scope)
+        self.viewer = Viewer.of(user)
+        return user
 
     @abstractmethod
     def watched(self) -> str:

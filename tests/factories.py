@@ -1,10 +1,13 @@
 """The cast of every test: an owner, an opponent, an outsider, and machines with their boxes."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.db.models import Q
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -32,8 +35,13 @@ def guest(number: int = 1) -> Person:
     return Person(guest=UUID(int=number))
 
 
-def user(name: str = "owner", **fields: Any) -> Any:
-    return get_user_model().objects.create_user(name, password="a good password", **fields)
+def user(name: str = "owner", *, may: Sequence[str] | None = None, **fields: Any) -> Any:
+    """An account. One of the staff may do what is said, as permissions are called, or everything with learners."""
+    account = get_user_model().objects.create_user(name, password="a good password", **fields)
+    if account.is_staff and not account.is_superuser:
+        named = Q(content_type__app_label="learning") if may is None else Q(codename__in=may)
+        account.user_permissions.set(Permission.objects.filter(named))
+    return account
 
 
 def api_with(account: Any, *scopes: str) -> APIClient:

@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from games.identity import person_of
 from games.serializers import parsed, refusals
 from games.throttles import StartThrottle
+from learning.access import staff_may
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter
@@ -94,6 +95,8 @@ class ExperimentRunCancelView(APIView):
     def post(self, request: Request, run_id: int) -> Response:
         """Stop it; one that is over stays as it is. Only who began it may."""
         run = services_experiments.experiment_cancel(
-            person=person_of(request.user, None), run_id=int(run_id), is_staff=request.user.is_staff
+            person=person_of(request.user, None),
+            run_id=int(run_id),
+            is_staff=staff_may(request.user, "change_experimentrun"),
         )
         return Response(selectors_experiments.experiment_run_view(run))

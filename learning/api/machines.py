@@ -83,7 +83,7 @@ class MachineView(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, ref: str) -> Response:
         """Delete the machine with its boxes, its ledger and its training runs."""
-        services.machine_delete(user=request.user, machine_id=machine_for(request.user, ref, to="edit").pk)
+        services.machine_delete(user=request.user, machine_id=machine_for(request.user, ref, to="delete").pk)
         return Response(status=204)
 
 

@@ -75,7 +75,7 @@ class ScheduleView(APIView):
     )
     def patch(self, request: Request, schedule_id: int) -> Response:
         """Change its time, its opponents or its seed; pause and resume it."""
-        schedule_for(request.user, int(schedule_id))
+        schedule_for(request.user, int(schedule_id), "change")
         data = parsed(ScheduleUpdateSerializer, request.data)
         schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
         return Response(schedule_view(schedule, Viewer.of(request.user)))

@@ -14,6 +14,7 @@ from games.players import (
     BESIDE,
     CLAIMS,
     MACHINE,
+    SEES_ALL,
     Beside,
     Choice,
     Insert,
@@ -27,7 +28,17 @@ from games.players import (
 from games.rules.base import Game, Side
 from games.selectors import plies_read, seats_read
 from games.states import Insight, MachineBrief, RatingShape, SeatMachine
-from learning.access import To, is_master, machine_find, machine_for, machine_require, may_see, row_id, unseen
+from learning.access import (
+    SEE_MACHINES,
+    To,
+    is_master,
+    machine_find,
+    machine_for,
+    machine_require,
+    may_see,
+    row_id,
+    unseen,
+)
 from learning.core.engines.registry import engine_of
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import house_machine
@@ -303,6 +314,7 @@ class HousePlayer(MachinePlayer):
 
 def players_register() -> None:
     """Make every learner and opponent known to live matches; called when the app is ready."""
+    SEES_ALL.extend(f"learning.{one}" for one in SEE_MACHINES)
     BESIDE.append(Beside(sitting.BESIDE, lambda match, found: sitting.sitting_take(seats_read(match), found)))
     CLAIMS.append(machines_claim)
     player_register(HousePlayer())

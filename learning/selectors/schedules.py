@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from django.db.models import QuerySet
 from django_celery_beat.models import PeriodicTask
 
 from games.players import Viewer
 from games.selectors import HIDDEN
-from learning.access import may_see
+from learning.access import may_see, staff_may
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
@@ -20,23 +20,31 @@ from learning.models import Machine, Schedule
 N_NEXT = 5
 
 
-def schedules_of(user: Any) -> QuerySet[Schedule]:
-    """The schedules that an account may see: its own; the staff sees all."""
+To = Literal["view", "change", "delete"]
+
+
+def sees_all_schedules(user: Any, to: To = "view") -> bool:
+    """Whether somebody of the staff may do this with everybody's schedules."""
+    return staff_may(user, f"{to}_schedule", *(["change_schedule"] if to == "view" else []))
+
+
+def schedules_of(user: Any, to: To = "view") -> QuerySet[Schedule]:
+    """The schedules with which an account may do this: its own; the staff's permissions are for all."""
     schedules = Schedule.objects.select_related(
         "machine", "owner", "last_run", "task__crontab", "task__interval"
     ).order_by("-pk")
     if user is None or not user.is_authenticated:
         return schedules.none()
-    return schedules if user.is_staff else schedules.filter(owner=user)
+    return schedules if sees_all_schedules(user, to) else schedules.filter(owner=user)
 
 
-def schedule_for(user: Any, schedule_id: int) -> Schedule:
-    """The schedule, if it is the account's own (the staff may have every one); to all others it is not there.
+def schedule_for(user: Any, schedule_id: int, to: To = "view") -> Schedule:
+    """The schedule, if the account may do this with it (:func:`schedules_of`); to all others it is not there.
 
     Raises:
         ScheduleNotFoundError.
     """
-    schedule = schedules_of(user).filter(pk=schedule_id).first()
+    schedule = schedules_of(user, to).filter(pk=schedule_id).first()
     if schedule is None:
         raise ScheduleNotFoundError
     return schedule

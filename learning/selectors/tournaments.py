@@ -11,7 +11,7 @@ from games.players import GUEST, Viewer
 from games.rules.base import Game
 from games.rules.registry import GAMES
 from games.selectors import HIDDEN
-from learning.access import machines_visible, may_see
+from learning.access import machines_visible, may_see, staff_may
 from learning.core.engines.registry import engine_of
 from learning.core.tournaments.ratings import Rating, ratings
 from learning.core.tournaments.standings import Result, table
@@ -32,11 +32,12 @@ STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
 
 
 def tournaments_visible(user: Any) -> QuerySet[Tournament]:
-    """The tournaments that an account may see, newest first: public ones and its own; the staff sees all."""
+    """The tournaments that an account may see, newest first: public ones and its own; the staff all it may."""
     tournaments = Tournament.objects.select_related("owner").order_by("-pk")
     if user is None or not user.is_authenticated:
         return tournaments.filter(is_public=True)
-    return tournaments if user.is_staff else tournaments.filter(Q(is_public=True) | Q(owner=user))
+    sees_all = staff_may(user, "view_tournament", "change_tournament")
+    return tournaments if sees_all else tournaments.filter(Q(is_public=True) | Q(owner=user))
 
 
 def tournament_for(user: Any, tournament_id: int) -> Tournament:

@@ -75,6 +75,11 @@ def experiment_request(
 def experiment_cancel(*, person: Person, run_id: int, is_staff: bool = False) -> ExperimentRun:
     """Stop a run; one that is over stays as it is. It can be asked for again.
 
+    Args:
+        person: who asks.
+        run_id: which run.
+        is_staff: somebody asks who may stop everybody's.
+
     Raises:
         ExperimentNotFoundError: there is no such run.
         NotYourExperimentError: somebody else began it.

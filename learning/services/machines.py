@@ -389,7 +389,7 @@ def machine_delete(*, user: Any, machine_id: int) -> None:
         MachineNotFoundError, NotYourMachineError.
     """
     _deletion_begin(machine_id)
-    _delete(_locked(machine_id, user, to="edit"))
+    _delete(_locked(machine_id, user, to="delete"))
 
 
 def _deletion_begin(machine_id: int) -> None:

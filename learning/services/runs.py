@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from games.quotas import quota_require, site_require
 from learning import events, tasks
-from learning.access import machine_find, machine_for, run_for
+from learning.access import machine_find, machine_for, run_for, staff_may
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.registry import ENGINES, OPPONENTS
 from learning.core.seeds import SeedError, seed_checked, seed_or_random
@@ -114,7 +114,7 @@ def training_run_request(
     Raises:
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
     """
-    if not (is_trial or user.is_staff):
+    if not (is_trial or staff_may(user, "change_machine")):
         site_require("learning_trainingrun")
         _run_quota_require(user)
     learner = machine_for(user, machine, to="train")

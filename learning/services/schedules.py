@@ -27,7 +27,7 @@ from learning.access import unseen
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Machine, Schedule, TrainingRun
-from learning.selectors.schedules import due_after, schedule_for
+from learning.selectors.schedules import To, due_after, schedule_for
 from learning.services.runs import Stage, training_run_request
 from learning.storage.locks import machine_lock
 
@@ -109,7 +109,7 @@ def schedule_update(
     Raises:
         ScheduleNotFoundError, and as :func:`schedule_create`.
     """
-    schedule = _locked(user, schedule_id)
+    schedule = _locked(user, schedule_id, "change")
     task = schedule.task
     if fresh_seed or seed is not None:
         schedule.seed = None if fresh_seed else seed
@@ -135,7 +135,7 @@ def schedule_delete(*, user: Any, schedule_id: int) -> None:
     Raises:
         ScheduleNotFoundError.
     """
-    _locked(user, schedule_id).task.delete()
+    _locked(user, schedule_id, "delete").task.delete()
 
 
 @transaction.atomic
@@ -220,9 +220,9 @@ def _rows() -> Any:
     )
 
 
-def _locked(user: Any, schedule_id: int) -> Schedule:
+def _locked(user: Any, schedule_id: int, to: To) -> Schedule:
     """The schedule, locked after its machine, as in every other place. Call inside a transaction."""
-    visible = schedule_for(user, schedule_id)
+    visible = schedule_for(user, schedule_id, to)
     try:
         machine_lock(visible.machine_id)
         schedule: Schedule = _rows().get(pk=visible.pk)

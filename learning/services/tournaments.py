@@ -13,7 +13,7 @@ from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
 from learning import tasks
-from learning.access import machine_find, machine_for
+from learning.access import machine_find, machine_for, staff_may
 from learning.core.engines.registry import engine_of
 from learning.core.opponents.registry import OPPONENTS
 from learning.core.seeds import SeedError, seed_checked, seed_or_random
@@ -73,7 +73,7 @@ def tournament_start(
     """
     seed = seed_or_random(seed)
     _require_numbers(entries, games, format, rounds, seed)
-    if user is not None and not user.is_staff:
+    if user is not None and not staff_may(user, "change_tournament"):
         site_require("learning_tournament")
         going_on = Tournament.objects.filter(owner=user, status=JobStatus.RUNNING)
         quota_require(user, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
@@ -108,7 +108,7 @@ def tournament_cancel(*, user: Any, tournament_id: int) -> Tournament:
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
     """
-    tournament = _own(user, tournament_id)
+    tournament = _own(user, tournament_id, "change_tournament")
     if tournament.status == JobStatus.RUNNING:
         tournament_end(tournament, JobStatus.CANCELLED)
         transaction.on_commit(lambda: tournament_tell(tournament))
@@ -122,13 +122,13 @@ def tournament_delete(*, user: Any, tournament_id: int) -> None:
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
     """
-    _own(user, tournament_id).delete()
+    _own(user, tournament_id, "delete_tournament").delete()
 
 
-def _own(user: Any, tournament_id: int) -> Tournament:
-    """The tournament, locked, of an account that may do everything with it. Call inside a transaction."""
+def _own(user: Any, tournament_id: int, permission: str) -> Tournament:
+    """The tournament, locked, of an account, or for staff with this permission. Call inside a transaction."""
     visible = tournament_for(user, tournament_id)
-    if not user.is_authenticated or not (user.is_staff or visible.owner_id == user.pk):
+    if not user.is_authenticated or not (visible.owner_id == user.pk or staff_may(user, permission)):
         raise NotYourTournamentError
     return Tournament.objects.select_for_update(of=("self",)).get(pk=tournament_id)
 

@@ -13,7 +13,7 @@ from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.identity import guest_seated, person_of_request
 from games.views import starting
-from learning.access import row_id
+from learning.access import row_id, staff_may
 from learning.core.experiments.base import Experiment
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.machines.presets import ALL_PRESETS
@@ -72,7 +72,8 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         },
         "form": form,
         "run": selectors.experiment_run_line(run, experiment) if run is not None else None,
-        "may_cancel": run is not None and (request.user.is_staff or services.began(person, run)),
+        "may_cancel": run is not None
+        and (services.began(person, run) or staff_may(request.user, "change_experimentrun")),
         "figures": selectors.experiment_figures(run),
         "charts": selectors.experiment_charts(run),
         "tables": run.result["tables"] if run is not None and run.result else [],
@@ -86,7 +87,9 @@ def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     """Stop a run that this visitor began."""
     try:
         run = services.experiment_cancel(
-            person=person_of_request(request), run_id=run_id, is_staff=request.user.is_staff
+            person=person_of_request(request),
+            run_id=run_id,
+            is_staff=staff_may(request.user, "change_experimentrun"),
         )
     except PlayError as error:
         return refused(request, error, "experiments")

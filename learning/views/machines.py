@@ -160,7 +160,7 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
 def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Delete a machine; what would be lost is said first."""
     try:
-        machine = machine_for(request.user, machine_id, to="edit")
+        machine = machine_for(request.user, machine_id, to="delete")
         if request.method == "POST":
             services.machine_delete(user=request.user, machine_id=machine_id)
             messages.success(request, f"{machine.name} is gone.")

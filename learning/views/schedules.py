@@ -27,6 +27,7 @@ from learning.selectors.schedules import (
     schedule_for,
     schedule_line,
     schedules_of,
+    sees_all_schedules,
 )
 from learning.services import schedules as services_schedules
 from learning.services.runs import Stage
@@ -39,6 +40,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     """An account's schedules, and the machines it could make one for."""
     assert request.user.pk is not None
     context = {
+        "sees_all": sees_all_schedules(request.user),
         "schedules": [schedule_line(schedule, Viewer.of(request.user)) for schedule in schedules_of(request.user)],
         "machines": [
             {"name": machine.name, "url": reverse("schedule_new", args=[machine.pk])}
@@ -129,7 +131,7 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
 def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Delete a schedule; asked once."""
     try:
-        schedule = schedule_for(request.user, schedule_id)
+        schedule = schedule_for(request.user, schedule_id, "delete")
         if request.method == "POST":
             services_schedules.schedule_delete(user=request.user, schedule_id=schedule_id)
             messages.success(request, "The schedule is gone. Runs it started are still there.")

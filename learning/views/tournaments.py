@@ -14,6 +14,7 @@ from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.registry import GAMES
 from games.views import starting
+from learning.access import staff_may
 from learning.forms.machines import game_label
 from learning.forms.tournaments import TournamentForm
 from learning.kinds.machines import who_meets
@@ -71,7 +72,8 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
         "roles": tournament.game_rules.look.layout.role_names,
-        "is_own": request.user.is_authenticated and (request.user.is_staff or tournament.owner_id == request.user.pk),
+        "is_own": request.user.is_authenticated
+        and (tournament.owner_id == request.user.pk or staff_may(request.user, "change_tournament")),
     }
     return render(request, "learning/tournament.html", context)
 

@@ -6,26 +6,32 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from games.rules.base import Side
-from learning.access import machine_for, machines_visible, run_for, runs_visible
+from learning.access import is_master, is_seen, machine_for, machines_visible, run_for, runs_visible
 from learning.exceptions import (
     MachineNotFoundError,
     MachineQuotaError,
     NotYourMachineError,
     RunNotFoundError,
+    RunQuotaError,
+    TournamentQuotaError,
 )
 from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services import machines as services
 from learning.services import runs as services_runs
+from learning.services.experiments import experiment_request
 from learning.services.runs import Stage, training_run_start
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
 from tests.factories import NC, guest, machine, person, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
 
-WHAT = ("see", "play", "train", "edit")
+WHAT = ("see", "play", "train", "edit", "delete")
 MAY = {
     # machine: who: what they may do; the rest is refused
     "public": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
@@ -42,6 +48,9 @@ def people() -> dict[str, Any]:
         "owner": user("owner"),
         "other": user("other"),
         "staff": user("staff", is_staff=True),
+        "reader": user("reader", is_staff=True, may=["view_machine"]),
+        "editor": user("editor", is_staff=True, may=["change_machine"]),
+        "no more than staff": user("clerk", is_staff=True, may=["change_user", "view_box"]),
         "guest": AnonymousUser(),
     }
 
@@ -58,15 +67,20 @@ def machines(people: dict[str, Any]) -> dict[str, Machine]:
     }
 
 
-@pytest.mark.parametrize("who", ["owner", "other", "staff", "guest"])
+STAFF = {"reader": WHAT[:2], "editor": WHAT[:4]}
+"""Of those of the staff who have some permissions; without any they may what every account may."""
+
+
+@pytest.mark.parametrize("who", ["owner", "other", "staff", "reader", "editor", "no more than staff", "guest"])
 @pytest.mark.parametrize("kind", MAY)
 @pytest.mark.parametrize("to", WHAT)
 def test_who_may_do_what(people: dict[str, Any], machines: dict[str, Machine], who: str, kind: str, to: Any) -> None:
     learner, account = machines[kind], people[who]
-    if to in MAY[kind][who]:
+    may = STAFF.get(who) or MAY[kind]["other" if who == "no more than staff" else who]
+    if to in may:
         assert machine_for(account, learner.slug, to=to) == learner
         return
-    refusal = NotYourMachineError if MAY[kind][who] else MachineNotFoundError
+    refusal = NotYourMachineError if may else MachineNotFoundError
     with pytest.raises(refusal):
         machine_for(account, learner.pk, to=to)
 
@@ -92,7 +106,9 @@ def test_lists_show_what_is_public_and_ones_own(people: dict[str, Any], machines
     expected = {
         "owner": {"public", "private", "house", "copy", "private copy"},
         "staff": {"public", "private", "house", "copy", "private copy"},
+        "reader": {"public", "private", "house", "copy", "private copy"},
         "other": {"public", "house"},
+        "no more than staff": {"public", "house"},
         "guest": {"public", "house"},
     }
     for who, names in expected.items():
@@ -236,3 +252,79 @@ class _Statements:
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         self.seen.append(sql)
         return execute(sql, params, many, context)
+
+
+def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Client) -> None:
+    """What the hostile member of staff tries outside the admin, where nothing asks for a second factor either."""
+    owner, clerk = people["owner"], people["no more than staff"]
+    hidden = machine(owner=owner, is_public=False, slug="hidden")
+    shown = machine(owner=owner, slug="shown")
+    schedule = schedule_create(user=owner, machine="shown", stages=[Stage("random", 5)], timing=Timing(every=2))
+    tournament = tournament_start(user=owner, entries=["shown", "random"], games=5, enqueue=False)
+    private = tournament_start(user=owner, entries=["hidden", "random"], games=5, enqueue=False)
+    experiment = experiment_request(person=person(owner), experiment="gardner", enqueue=False)
+    asked = (
+        ("get", f"/api/tournaments/{private.pk}", 404),
+        ("post", f"/api/tournaments/{tournament.pk}/cancel", 403),
+        ("delete", f"/api/tournaments/{tournament.pk}", 403),
+        ("get", f"/api/schedules/{schedule.pk}", 404),
+        ("delete", f"/api/schedules/{schedule.pk}", 404),
+        ("post", f"/api/experiment-runs/{experiment.pk}/cancel", 403),
+        ("post", "/api/machines/shown/reset", 403),
+        ("post", f"/machines/{shown.pk}/reset", 403),
+        ("delete", "/api/machines/shown", 403),
+        ("delete", "/api/machines/hidden", 404),
+    )
+    client.force_login(clerk)
+    for method, address, status in asked:
+        assert getattr(client, method)(address).status_code == status, (method, address)
+    assert "All schedules" not in client.get("/schedules").content.decode()
+    client.force_login(people["reader"])
+    assert client.get("/api/machines/hidden").status_code == 200, "who may look, looks"
+    assert client.delete("/api/machines/hidden").status_code == 403
+    client.force_login(people["staff"])
+    for method, address, _ in asked:
+        assert getattr(client, method)(address).status_code in (200, 204, 302), (method, address)
+    assert not Machine.objects.filter(pk__in=[hidden.pk, shown.pk]).exists()
+
+
+def test_who_may_only_look_at_schedules_and_tournaments_ends_none(people: dict[str, Any], client: Client) -> None:
+    owner = people["owner"]
+    machine(owner=owner, is_public=False, slug="hidden")
+    schedule = schedule_create(user=owner, machine="hidden", stages=[Stage("random", 5)], timing=Timing(every=2))
+    tournament = tournament_start(user=owner, entries=["hidden", "random"], games=5, enqueue=False)
+    client.force_login(user("looks", is_staff=True, may=["view_schedule", "view_tournament", "view_machine"]))
+    of_schedule, of_tournament = f"/api/schedules/{schedule.pk}", f"/api/tournaments/{tournament.pk}"
+    assert client.get(of_schedule).status_code == client.get(of_tournament).status_code == 200
+    assert client.patch(of_schedule, {"paused": True}, "application/json").status_code == 404
+    assert client.delete(of_schedule).status_code == 404
+    assert client.delete(of_tournament).status_code == client.post(f"{of_tournament}/cancel").status_code == 403
+    client.force_login(user("changes", is_staff=True, may=["change_schedule", "change_tournament"]))
+    assert client.patch(of_schedule, {"paused": True}, "application/json").status_code == 200
+    assert client.delete(of_schedule).status_code == 404
+    assert client.post(f"{of_tournament}/cancel").status_code == 200
+    assert client.delete(of_tournament).status_code == 403
+
+
+def test_the_bounds_are_for_staff_who_may_not_change_what_they_bound(settings: Any) -> None:
+    settings.OPEN_RUNS_PER_ACCOUNT = settings.OPEN_TOURNAMENTS_PER_ACCOUNT = 0
+    machine(owner=(clerk := user("clerk", is_staff=True, may=())), slug="own")
+    stages, entries = [Stage("random", 10)], ["own", "random"]
+    with pytest.raises(RunQuotaError):
+        services_runs.training_run_request(user=clerk, machine="own", stages=stages)
+    with pytest.raises(TournamentQuotaError):
+        tournament_start(user=clerk, entries=entries, games=5, enqueue=False)
+    chief = user("chief", is_staff=True)
+    assert services_runs.training_run_request(user=chief, machine="own", stages=stages).pk
+    assert tournament_start(user=chief, entries=entries, games=5, enqueue=False).pk
+
+
+@pytest.mark.parametrize(("who", "most"), [("other", 0), ("guest", 0), ("owner", 0), ("reader", 2)])
+def test_permissions_are_read_of_the_staff_alone_and_once(people: dict[str, Any], who: str, most: int) -> None:
+    shown = machine(owner=people["owner"])
+    with CaptureQueriesContext(connection) as asked:
+        for _ in range(3):
+            is_seen(people[who], shown)
+            is_master(people[who], shown)
+            str(machines_visible(people[who]).query)
+    assert len(asked) == most

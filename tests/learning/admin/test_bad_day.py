@@ -247,7 +247,7 @@ def test_who_may_only_look_ends_nothing_and_who_may_not_look_sees_nothing(reader
     closing = f"/admin/auth/user/{owner.pk}/close/"
     assert reader.get(closing).status_code == 403
     assert reader.post(closing, {"machines": "delete", "name": "owner"}).status_code == 403
-    client.force_login(user("nobody", is_staff=True))
+    client.force_login(user("nobody", is_staff=True, may=()))
     assert client.get(QUEUE).status_code == client.get(USAGE).status_code == 403
     client.force_login(owner)
     for address in (QUEUE, USAGE, closing):

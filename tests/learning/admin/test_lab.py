@@ -115,6 +115,6 @@ def test_tournaments_are_shown_and_called_off(browser: Client) -> None:
 
 def test_staff_without_permissions_see_and_do_nothing() -> None:
     client = Client()
-    client.force_login(user("clerk", is_staff=True))
+    client.force_login(user("clerk", is_staff=True, may=()))
     assert client.get(SCHEDULES).status_code == client.get(TOURNAMENTS).status_code == 403
     assert client.get(f"{SCHEDULES}add/").status_code == 403
