@@ -22,7 +22,7 @@ from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
 from games.letters import address_told, password_told
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
-from learning.services.accounts import account_close, is_above
+from learning.services.accounts import account_close, is_above, is_left
 
 User = get_user_model()
 
@@ -111,6 +111,12 @@ class AccountAdmin(UserAdmin, Counted):
         """And the page on which one is closed."""
         page = self.admin_site.admin_view(self.close_view)
         return [path("<int:account_id>/close/", page, name="auth_user_close"), *super().get_urls()]
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The page of an account, with the way to close it as long as something is left of it."""
+        account = context["original"]
+        context["is_left"] = account is not None and is_left(account)
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def close_view(self, request: HttpRequest, account_id: int) -> HttpResponse:
         """Ask what becomes of the machines, and close the account."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -18,6 +20,7 @@ from games.models import ApiToken, MatchStatus, Room
 from games.quotas import account_lock
 from games.selectors import rooms_of
 from games.services import Person, match_resign
+from learning.access import staff_may
 from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.experiments import GOING_ON, experiment_cancel
@@ -50,13 +53,13 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     stands still from now on; a room in which nobody has sat down with it goes.
 
     Args:
-        by: a member of the staff.
+        by: a member of the staff, who may change accounts.
         account: whose account; not that of who asks, and one of the staff only for a superuser (:func:`is_above`).
         heir: the account that gets its machines; ``None``: the house.
-        deletes_machines: whether they are deleted instead. Copies made for rooms always are.
+        deletes_machines: whether they are deleted instead, by who may do that. Copies made for rooms always are.
 
     Raises:
-        AccountNotClosedError: by whom or whose it is.
+        AccountNotClosedError: by whom or whose it is, or no machine may be deleted, or the heir's account is closed.
     """
     if account.pk == by.pk:
         raise AccountNotClosedError("This is the account that you are logged in to.")
@@ -64,22 +67,24 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
         raise AccountNotClosedError("Only a superuser closes an account of the staff.")
     if heir is not None and (heir.pk == account.pk or not heir.is_active):
         raise AccountNotClosedError("Its machines go to another account, one that is open.")
+    if deletes_machines and not staff_may(by, "delete_machine"):
+        raise AccountNotClosedError("Only who may delete machines closes an account with them.")
     n_tokens = _lock_out(account)
-    schedules = list(Schedule.objects.filter(owner=account).values_list("pk", flat=True))
-    for schedule_id in schedules:
-        schedule_delete(user=by, schedule_id=schedule_id)
-    of_account = Q(started_by=account) | Q(machine__owner=account)
-    runs = TrainingRun.objects.filter(of_account, finished_at__isnull=True).values_list("pk", flat=True)
-    n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs))
-    tournaments = list(Tournament.objects.filter(owner=account, status=JobStatus.RUNNING).values_list("pk", flat=True))
-    for tournament_id in tournaments:
-        tournament_cancel(user=by, tournament_id=tournament_id)
-    experiments = list(ExperimentRun.objects.filter(user=account, status__in=GOING_ON).values_list("pk", flat=True))
-    for run_id in experiments:
-        experiment_cancel(person=Person(), run_id=run_id, is_staff=True)
+    # In the account's own name: what goes on there ends, whatever else who closes it may do.
+    schedules, runs, tournaments, experiments = _goes_on(account)
+    n_schedules = _each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
+    n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs.values_list("pk", flat=True)))
+    n_tournaments = _each(tournaments, lambda pk: tournament_cancel(user=account, tournament_id=pk))
+    n_experiments = _each(experiments, lambda pk: experiment_cancel(person=Person(), run_id=pk, is_staff=True))
     n_rooms = _rooms_end(account)
-    n_machines = _machines_delete(by, account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
-    return Closed(n_tokens, len(schedules), n_runs, len(tournaments), len(experiments), n_rooms, n_machines)
+    n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
+    return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_machines)
+
+
+def is_left(account: Any) -> bool:
+    """Whether closing an account would still end something, or give machines to somebody else."""
+    rest = (*_goes_on(account), _rooms(account), Machine.objects.filter(owner=account))
+    return account.is_active or any(rows.exists() for rows in rest)
 
 
 def is_above(by: Any, account: Any) -> bool:
@@ -105,11 +110,36 @@ def _lock_out(account: Any) -> int:
     return ApiToken.objects.filter(user=account, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
+def _each(rows: QuerySet[Any], end: Callable[[int], object]) -> int:
+    """End each of these, by its id; how many. What has ended by itself meanwhile keeps nobody from the next."""
+    ids = list(rows.values_list("pk", flat=True))
+    for pk in ids:
+        with contextlib.suppress(PlayError, ObjectDoesNotExist):
+            end(pk)
+    return len(ids)
+
+
+def _goes_on(account: Any) -> tuple[QuerySet[Any], ...]:
+    """Its schedules, runs, tournaments and experiments that go on."""
+    of_account = Q(started_by=account) | Q(machine__owner=account)
+    return (
+        Schedule.objects.filter(owner=account),
+        TrainingRun.objects.filter(of_account, finished_at__isnull=True),
+        Tournament.objects.filter(owner=account, status=JobStatus.RUNNING),
+        ExperimentRun.objects.filter(user=account, status__in=GOING_ON),
+    )
+
+
+def _rooms(account: Any) -> QuerySet[Room]:
+    """Those in which it plays, waits or is the host."""
+    rooms = rooms_of(user_id=account.pk, guest=None)
+    return rooms.filter(matches__status__in=[MatchStatus.WAITING, MatchStatus.PLAYING]).distinct()
+
+
 def _rooms_end(account: Any) -> int:
     """Give up what it plays, close the rooms where it waits, host nothing any more; how many rooms."""
-    rooms = rooms_of(user_id=account.pk, guest=None).exclude(matches=None)
     n_ended = 0
-    for room in rooms.filter(matches__status__in=[MatchStatus.WAITING, MatchStatus.PLAYING]).distinct():
+    for room in _rooms(account):
         if room.is_exhibition:
             Room.objects.filter(pk=room.pk).update(host=None)
         elif not Room.objects.filter(pk=room.pk, matches__status=MatchStatus.WAITING, matches__number=1).delete()[0]:
@@ -119,15 +149,11 @@ def _rooms_end(account: Any) -> int:
     return n_ended
 
 
-def _machines_delete(by: Any, account: Any, *, deletes_all: bool) -> int:
+def _machines_delete(account: Any, *, deletes_all: bool) -> int:
     """Delete its copies made for rooms, or all its machines; how many."""
     machines = Machine.objects.filter(owner=account)
     doomed = machines if deletes_all else machines.filter(room__isnull=False)
-    ids = list(doomed.order_by("pk").values_list("pk", flat=True))
-    for machine_id in ids:
-        with contextlib.suppress(PlayError):  # another one was faster
-            machine_delete(user=by, machine_id=machine_id)
-    return len(ids)
+    return _each(doomed.order_by("pk"), lambda pk: machine_delete(user=account, machine_id=pk))
 
 
 @transaction.atomic

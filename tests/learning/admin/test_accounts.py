@@ -6,7 +6,12 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
-from tests.factories import user
+from learning.models import JobStatus, Machine, Schedule, Tournament
+from learning.services import accounts
+from learning.services.runs import Stage
+from learning.services.schedules import Timing, schedule_create, schedule_delete
+from learning.services.tournaments import tournament_start
+from tests.factories import machine, room, user
 
 pytestmark = pytest.mark.django_db
 ADD, GROUPS = "/admin/auth/user/add/", "/admin/auth/group/"
@@ -108,3 +113,56 @@ def test_groups_are_for_superusers_alone(hostile: Client, clerk: Any, client: Cl
     client.force_login(user("boss", is_staff=True, is_superuser=True))
     assert client.post(f"{page}change/", powers).status_code == 302
     assert own.permissions.exists()
+
+
+def test_who_may_not_delete_machines_closes_no_account_with_them(hostile: Client) -> None:
+    owner = user("owner")
+    kept_one, copy = machine(owner=owner), machine(owner=owner, room=room().room)
+    page = page_of(owner, "close")
+    refused = hostile.post(page, {"machines": "delete", "name": "owner"}).content.decode()
+    assert "Only who may delete machines" in refused
+    owner.refresh_from_db()
+    assert owner.is_active
+    assert hostile.post(page, {"machines": "house", "name": "owner"}).status_code == 302
+    assert list(Machine.objects.filter(pk__in=[kept_one.pk, copy.pk])) == [kept_one], "copies for rooms go"
+
+
+def test_what_has_gone_meanwhile_stops_no_closing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one deletes what was listed a moment ago."""
+    owner = user("owner")
+    learner = machine(owner=owner)
+    stages = [Stage("random", 5)]
+    two = [schedule_create(user=owner, machine=learner.slug, stages=stages, timing=Timing(every=n)) for n in (2, 3)]
+    gone = [tournament_start(user=owner, entries=[learner.slug, "random"], games=5, enqueue=False) for _ in range(2)]
+    deleted, cancelled = accounts.schedule_delete, accounts.tournament_cancel
+
+    def faster_schedule(**asked: Any) -> None:
+        if asked["schedule_id"] == two[0].pk:
+            schedule_delete(user=owner, schedule_id=two[0].pk)
+        deleted(**asked)
+
+    def faster_tournament(**asked: Any) -> None:
+        Tournament.objects.filter(pk=gone[0].pk).delete()
+        cancelled(**asked)
+
+    monkeypatch.setattr(accounts, "schedule_delete", faster_schedule)
+    monkeypatch.setattr(accounts, "tournament_cancel", faster_tournament)
+    client.force_login(user("boss", is_staff=True, is_superuser=True))
+    assert client.post(page_of(owner, "close"), {"machines": "house", "name": "owner"}).status_code == 302
+    assert not Schedule.objects.exists()
+    assert [one.status for one in Tournament.objects.all()] == [JobStatus.CANCELLED]
+    learner.refresh_from_db()
+    assert learner.owner is None
+
+
+def test_an_account_can_be_closed_as_long_as_something_is_left(client: Client) -> None:
+    owner = user("owner")
+    learner = machine(owner=owner)
+    client.force_login(user("boss", is_staff=True, is_superuser=True))
+    type(owner).objects.filter(pk=owner.pk).update(is_active=False)
+    closing = page_of(owner, "close")
+    assert closing in client.get(page_of(owner)).content.decode(), "it was closed half, and has a machine"
+    client.post(closing, {"machines": "house", "name": "owner"})
+    learner.refresh_from_db()
+    assert learner.owner is None
+    assert closing not in client.get(page_of(owner)).content.decode()
