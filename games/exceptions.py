@@ -160,6 +160,12 @@ class CannotSwapError(PlayError):
     status = 409
 
 
+class AccountClosedError(PlayError):
+    message = "This account is closed."
+    code = "not_authenticated"
+    status = 401
+
+
 class TokenInvalidError(PlayError):
     message = "This is not a token of ours."
     code = "token_invalid"

@@ -12,16 +12,35 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models import QuerySet
 
-from games.exceptions import PlayError, SiteFullError, TooManyMatchesError
+from games.exceptions import AccountClosedError, PlayError, SiteFullError, TooManyMatchesError
 from games.rates import NamedThrottle
 
 
-def account_lock(user: Any) -> None:
+def account_lock(user: Any, *, closed_too: bool = False) -> None:
     """Lock an account, without its key, for what is counted of it. Before machines, after a room.
 
     Call inside a transaction. Nobody waits for it who only refers to the account.
+
+    Raises:
+        AccountClosedError: it was closed since it was read; not with ``closed_too``.
     """
-    get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    row = get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    if not (row.is_active or closed_too):
+        raise AccountClosedError
+
+
+def account_hold(user_id: int) -> None:
+    """Let nobody close an account until this transaction ends, for what refers to it and is not counted under its lock.
+
+    Call inside a transaction, as late as may be: it waits for nobody but who closes the account.
+
+    Raises:
+        AccountClosedError: it is closed.
+    """
+    with connection.cursor() as cursor:
+        found = cursor.execute("SELECT is_active FROM auth_user WHERE id = %s FOR KEY SHARE", [user_id]).fetchone()
+    if not (found and found[0]):
+        raise AccountClosedError
 
 
 COUNTS = 1
@@ -138,7 +157,7 @@ def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[
     """Refuse an account one more where it has ``most`` of these rows. Call inside the transaction that makes it.
 
     Raises:
-        PlayError: the refusal, told how many there are.
+        PlayError: the refusal, told how many there are; or the account is closed.
     """
     account_lock(user)
     n_rows = rows.count()

@@ -33,7 +33,7 @@ from games import events, exceptions, thinking
 from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
 from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
-from games.quotas import COUNT_LOCK, count_lock, match_count, site_require
+from games.quotas import COUNT_LOCK, account_hold, count_lock, match_count, site_require
 from games.rules.base import Outcome, Side
 from games.rules.errors import RulesError, UnknownGameError
 from games.rules.registry import game_get
@@ -291,11 +291,13 @@ def _opened(person: Person, match: Match) -> State:
     """Store a new match as :func:`_changed` does, and count once more: rooms, and what its players brought.
 
     Raises:
-        RoomQuotaError: or what a player refuses.
+        RoomQuotaError, AccountClosedError: or what a player refuses.
     """
     bounds = _bounds(person, match.room.opened_from)
     _store(match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
     _quota_require(bounds)
+    if person.user_id is not None:
+        account_hold(person.user_id)
     for seat in seats_read(match):
         if seat.automaton:
             PLAYERS[seat.automaton].opened(seat)
@@ -360,7 +362,7 @@ def room_join(*, code: str, person: Person) -> Seated:
     """Take the free seat of a room; who sits there already gets their side again, without a token.
 
     Raises:
-        RoomNotFoundError, RoomFullError.
+        RoomNotFoundError, RoomFullError, AccountClosedError.
     """
     match, seats = _locked(code, person)
     for seat in seats:
@@ -374,6 +376,8 @@ def room_join(*, code: str, person: Person) -> Seated:
     free.save()
     match.status = MatchStatus.PLAYING
     _changed(match)
+    if person.user_id is not None:
+        account_hold(person.user_id)
     return Seated(match.room, Side(free.side), token)
 
 

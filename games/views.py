@@ -35,7 +35,7 @@ from django.views.generic import FormView, TemplateView
 from games import services, services_tokens
 from games.answers import not_found, sent_back, too_many
 from games.authentication import GUEST_KEY
-from games.exceptions import PlayError, RoomNotFoundError, SiteFullError, TooManyGuessesError
+from games.exceptions import AccountClosedError, PlayError, RoomNotFoundError, SiteFullError, TooManyGuessesError
 from games.forms import TokenForm
 from games.identity import guest_seated, person_of_request
 from games.letters import password_told
@@ -239,8 +239,12 @@ class LogInView(LoginView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Take the guest's matches and machines over and log in: both or neither."""
-        with transaction.atomic():
-            _enter(self.request, form.get_user())
+        try:
+            with transaction.atomic():
+                _enter(self.request, form.get_user())
+        except AccountClosedError as error:  # since the password was compared
+            form.add_error(None, str(error))
+            return self.form_invalid(form)
         return HttpResponseRedirect(self.get_success_url())
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from games.exceptions import PlayError
+from games.exceptions import AccountClosedError, PlayError
 from games.models import ApiToken, MatchStatus, Room
 from games.quotas import account_lock
 from games.selectors import rooms_of
@@ -29,6 +29,8 @@ from learning.services.runs import training_run_cancel
 from learning.services.schedules import schedule_delete
 from learning.services.tournaments import tournament_cancel
 from learning.storage.locks import machines_locked
+
+HEIR_OPEN = "Its machines go to another account, one that is open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     if is_above(by, account):
         raise AccountNotClosedError("Only a superuser closes an account of the staff.")
     if heir is not None and (heir.pk == account.pk or not heir.is_active):
-        raise AccountNotClosedError("Its machines go to another account, one that is open.")
+        raise AccountNotClosedError(HEIR_OPEN)
     if deletes_machines and not staff_may(by, "delete_machine"):
         raise AccountNotClosedError("Only who may delete machines closes an account with them.")
     n_tokens = _lock_out(account)
@@ -100,9 +102,12 @@ def factor_forget(account: Any) -> None:
 
 @transaction.atomic
 def _lock_out(account: Any) -> int:
-    """End log-in, sessions and tokens; how many of these counted. A session is worth as much as its account."""
-    account_lock(account)
-    row = get_user_model().objects.get(pk=account.pk)
+    """End log-in, sessions and tokens; how many of these counted. A session is worth as much as its account.
+
+    With its key the row waits for everything that is being made for the account and holds it (``games.quotas``), so
+    that what is ended next is all there is.
+    """
+    row = get_user_model().objects.select_for_update().get(pk=account.pk)
     row.is_active = False
     row.set_unusable_password()
     row.save(update_fields=["is_active", "password"])
@@ -161,9 +166,15 @@ def _machines_hand_on(account: Any, heir: Any) -> int:
     """Give its machines to another account, or to the house, however many that has; how many.
 
     None is taught with one click any more: the heir may have its own.
+
+    Raises:
+        AccountNotClosedError: the heir's account was closed meanwhile.
     """
-    for one in sorted(filter(None, (account, heir)), key=lambda one: one.pk):
-        account_lock(one)
+    try:
+        for one in sorted(filter(None, (account, heir)), key=lambda one: one.pk):
+            account_lock(one, closed_too=one == account)
+    except AccountClosedError:
+        raise AccountNotClosedError(HEIR_OPEN) from None
     ids = Machine.objects.filter(owner=account).values_list("pk", flat=True)
     locked = machines_locked(list(ids))
     return Machine.objects.filter(pk__in=locked).update(owner=heir, is_pupil=False)

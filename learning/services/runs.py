@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from games.quotas import quota_require, site_require
+from games.quotas import account_lock, quota_require, site_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for, staff_may
 from learning.core.kernels.random_source import RandomSource
@@ -114,7 +114,9 @@ def training_run_request(
     Raises:
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
     """
-    if not (is_trial or staff_may(user, "change_machine")):
+    if staff_may(user, "change_machine"):
+        account_lock(user)
+    elif not is_trial:
         site_require("learning_trainingrun")
         _run_quota_require(user)
     learner = machine_for(user, machine, to="train")

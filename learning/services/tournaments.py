@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from games.quotas import quota_require, site_require
+from games.quotas import account_lock, quota_require, site_require
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
@@ -73,7 +73,9 @@ def tournament_start(
     """
     seed = seed_or_random(seed)
     _require_numbers(entries, games, format, rounds, seed)
-    if user is not None and not staff_may(user, "change_tournament"):
+    if staff_may(user, "change_tournament"):
+        account_lock(user)
+    elif user is not None:
         site_require("learning_tournament")
         going_on = Tournament.objects.filter(owner=user, status=JobStatus.RUNNING)
         quota_require(user, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())

@@ -1,0 +1,104 @@
+"""What was asked for by an account before it was closed, and comes to its end afterwards."""
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from games.exceptions import AccountClosedError
+from games.models import Match, Room
+from games.rules.base import Side
+from games.services import room_join
+from games.services_tokens import token_make
+from learning.exceptions import AccountNotClosedError
+from learning.models import Machine, Schedule, Tournament, TrainingRun
+from learning.services import accounts
+from learning.services.accounts import account_close
+from learning.services.machines import machine_copy, machine_make
+from learning.services.runs import Stage, training_run_request
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
+from tests.factories import NC, guest, machine, person, room, user
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def boss() -> Any:
+    return user("boss", is_staff=True, is_superuser=True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("fields", [{}, {"is_staff": True}], ids=["account", "staff"])
+def test_a_request_that_was_on_its_way_makes_nothing_for_a_closed_account(boss: Any, fields: dict[str, Any]) -> None:
+    late = user("late", **fields)
+    shown = machine(slug="shown")
+    own = machine(owner=late, slug="own")
+    waiting = room("human", guest()).room.code
+    account_close(by=boss, account=type(late).objects.get(pk=late.pk))
+    Machine.objects.filter(pk=own.pk).update(owner=late)  # as though it had been handed back meanwhile
+    assert late.is_active, "as it was read before"
+    stages, entries = [Stage("random", 5)], ["shown", "random"]
+    for ask in (
+        lambda: machine_make(user=late, game=NC, side=Side.FIRST, name="Late"),
+        lambda: machine_copy(user=late, machine_id=shown.pk),
+        lambda: training_run_request(user=late, machine="own", stages=stages),
+        lambda: schedule_create(user=late, machine="own", stages=stages, timing=Timing(every=2)),
+        lambda: tournament_start(user=late, entries=entries, games=5, enqueue=False),
+        lambda: token_make(user=late, name="robot", scopes=["read"], lifetime=None),
+        lambda: room("random", person(late)),
+        lambda: room("machine", person(late), machine="shown", fresh=True),
+        lambda: room_join(code=waiting, person=person(late)),
+    ):
+        with pytest.raises(AccountClosedError), transaction.atomic():
+            ask()
+    assert Machine.objects.count() == 2
+    assert [Room.objects.count(), Match.objects.get().status] == [1, "waiting"]
+    for model in (TrainingRun, Schedule, Tournament):
+        assert not model.objects.exists(), model
+
+
+@pytest.mark.django_db
+def test_an_heir_who_is_closed_meanwhile_gets_nothing(boss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    leaver, heir = user("leaver"), user("heir")
+    learner = machine(owner=leaver)
+    ends = accounts._rooms_end
+
+    def heir_closed_too(account: Any) -> int:
+        type(heir).objects.filter(pk=heir.pk).update(is_active=False)
+        return ends(account)
+
+    monkeypatch.setattr(accounts, "_rooms_end", heir_closed_too)
+    with pytest.raises(AccountNotClosedError, match="one that is open"):
+        account_close(by=boss, account=leaver, heir=heir)
+    learner.refresh_from_db()
+    assert learner.owner == leaver
+    account_close(by=boss, account=leaver)
+    learner.refresh_from_db()
+    assert learner.owner is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_closing_waits_for_a_room_that_is_being_made() -> None:
+    boss, owner = user("boss", is_staff=True, is_superuser=True), user("owner")
+    closed: list[Any] = []
+
+    def close() -> None:
+        closed.append(account_close(by=boss, account=owner))
+        connection.close()
+
+    thread = threading.Thread(target=close)
+    with transaction.atomic():
+        code = room("human", person(owner)).room.code
+        thread.start()
+        wait_until(_somebody_waits)
+        assert not closed
+    thread.join()
+    assert closed[0].rooms == 1
+    assert not Room.objects.filter(code=code).exists()
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
