@@ -81,7 +81,7 @@ class Large(Counted):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """All rows, or of a list that is narrowed by what has no index the newest ones."""
         rows = super().get_queryset(request)
-        asked = {name for name, value in request.GET.items() if value}
+        asked = {name for name, value in request.GET.items() if str(value).strip()}
         if not asked - {"p", "all", "_changelist_filters", "_popup", "_to_field"} or asked & set(self.indexed):
             return rows
         newest = self.model._default_manager.aggregate(pk=Max("pk"))["pk"] or 0

@@ -80,8 +80,15 @@ def test_a_filter_without_an_index_looks_through_the_newest_rows_alone(
     monkeypatch.setattr(base, "LOOKED_THROUGH", 10)
     assert staff.get("/admin/learning/box/").context["cl"].result_count == total
     assert staff.get("/admin/learning/box/?visited=no").context["cl"].result_count == 10
+    for blank in ("q=%20", "q=%09&visited=", "q=+"):
+        assert staff.get(f"/admin/learning/box/?{blank}").context["cl"].result_count == total
     of_one = f"/admin/learning/box/?{MachineFilter.parameter_name}={learner.pk}&visited=no"
     assert staff.get(of_one).context["cl"].result_count == total
+    play_out(room("machine", machine=learner.slug).room.code, guest())
+    monkeypatch.setattr(base, "LOOKED_THROUGH", 0)
+    for blank in ("", "q=%20&", "q=+%09&"):
+        answer = staff.get(f"/admin/games/match/?{blank}status__exact=finished")
+        assert answer.context["cl"].result_count == 0, blank
 
 
 def test_a_machine_is_looked_for_by_typing(staff: Any) -> None:
