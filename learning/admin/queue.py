@@ -26,7 +26,12 @@ from learning.workers.jobs import JobKind, take_back, waits
 SHOWN = 40
 """So many jobs of each kind are listed, those that go on first; how many there are is said of all."""
 RELATED = {TrainingRun: ("machine", "started_by"), Pairing: ("tournament__owner",), ExperimentRun: ("user",)}
-MAY_SEE, MAY_CHANGE = "learning.view_trainingrun", "learning.change_trainingrun"
+
+
+def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
+    """Whether the permission for jobs of this kind is there; pairings are their tournament's."""
+    model = "tournament" if kind.model is Pairing else kind.model._meta.model_name
+    return request.user.has_perm(f"learning.{act}_{model}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +49,14 @@ class Line:
 
 
 def queue(request: HttpRequest) -> HttpResponse:
-    """All jobs that are not over, by kind; the same number of queries however many these are."""
-    if not request.user.has_perm(MAY_SEE):
+    """All jobs that are not over, of the kinds that one may look at; the same number of queries however many."""
+    seen = [kind for kind in KINDS if may(request, "view", kind)]
+    if not seen:
         raise PermissionDenied
     now = timezone.now()
     lost = Q(status=JobStatus.RUNNING, lease_until__lt=now) & ~Q(leased_by="")
     kinds = []
-    for kind in KINDS:
+    for kind in seen:
         rows = kind.rows.filter(status__in=[JobStatus.QUEUED, JobStatus.RUNNING])
         counts = rows.order_by().aggregate(
             lost=Count("pk", filter=lost),
@@ -58,13 +64,13 @@ def queue(request: HttpRequest) -> HttpResponse:
             runs=Count("pk", filter=~waits(now)),
         )
         jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:SHOWN]
-        kinds.append({"name": kind.slug, "counts": counts, "lines": list(_lines(jobs, now))})
+        lines = list(_lines(jobs, now))
+        kinds.append({"name": kind.slug, "counts": counts, "lines": lines, "may_change": may(request, "change", kind)})
     context = {
         **admin.site.each_context(request),
         "title": "Queue and leases",
         "kinds": kinds,
         "now": now,
-        "may_change": request.user.has_perm(MAY_CHANGE),
     }
     return TemplateResponse(request, "admin/queue.html", context)
 
@@ -72,9 +78,9 @@ def queue(request: HttpRequest) -> HttpResponse:
 @require_POST
 def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
     """Take a job from whoever has it; another worker goes on where that one has last stored something."""
-    if not request.user.has_perm(MAY_CHANGE):
-        raise PermissionDenied
     found: JobKind[Any] | None = next((one for one in KINDS if one.slug == kind), None)
+    if found is not None and not may(request, "change", found):
+        raise PermissionDenied
     job = None if found is None else found.rows.filter(pk=job_id).first()
     if found is None or job is None:
         raise Http404

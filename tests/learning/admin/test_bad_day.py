@@ -25,6 +25,7 @@ from learning.services.machines import machine_copy
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
+from learning.tasks import KINDS
 from learning.workers.jobs import worker_name
 from learning.workers.runs import RUNS, Pace, run_chunk, run_claim, run_execute
 from tests.factories import NC, abandoned, guest, machine, person, play, room, user
@@ -233,6 +234,20 @@ def test_the_page_asks_for_the_name_and_logs_what_was_done(staff: Any) -> None:
     assert "the account that you are logged in to" in own
     assert staff.get(f"/admin/auth/user/{owner.pk}/delete/").status_code == 403
     assert staff.get(f"/admin/auth/user/{10**9}/close/").status_code == 404
+
+
+def test_a_job_is_handed_back_by_who_may_change_its_kind(client: Any) -> None:
+    busy_account()
+    pages = {kind.slug: f"/admin/queue/{kind.slug}/{kind.rows.earliest('pk').pk}/hand-back/" for kind in KINDS}
+    assert set(pages) == {"runs", "pairings", "experiments"}
+    for model, own in (("trainingrun", "runs"), ("tournament", "pairings"), ("experimentrun", "experiments")):
+        may = [f"view_{model}", f"change_{model}"]
+        client.force_login(user(f"of {model}", is_staff=True, may=may))
+        for slug, page in pages.items():
+            assert client.post(page).status_code == (302 if slug == own else 403), (model, slug)
+        shown = client.get(QUEUE).content.decode()
+        assert {slug for slug in pages if f"{slug.capitalize()}: " in shown} == {own}
+        assert QUEUE in client.get("/admin/").content.decode()
 
 
 def test_who_may_only_look_ends_nothing_and_who_may_not_look_sees_nothing(reader: Client, client: Any) -> None:
