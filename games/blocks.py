@@ -14,6 +14,8 @@ from games.models import AddressBlock
 
 READ_AGAIN_S = 5.0
 HASH_CHARACTERS = 32
+NETWORK_BITS = 64
+"""As many of an IPv6 address are the network's of who has it."""
 
 
 def address_read(text: str) -> IPv4Address | IPv6Address | None:
@@ -27,13 +29,18 @@ def address_read(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def network_of(text: str) -> IPv4Network | IPv6Network | None:
-    """The network that a text names, an address alone among them; ``None`` if it names none."""
+    """The network that a text names, an address alone among them; ``None`` if it names none.
+
+    Of IPv6 it has 64 bits at most, but for this machine itself: whoever has an address has all of such a network.
+    """
     try:
         network = ip_network(text.strip(), strict=False)
     except ValueError:
         return None
     if network.version == 6 and network.prefixlen >= 96 and network.network_address.ipv4_mapped is not None:
         return IPv4Network((network.network_address.ipv4_mapped, network.prefixlen - 96), strict=False)
+    if network.version == 6 and network.prefixlen > NETWORK_BITS and not network.is_loopback:
+        return network.supernet(new_prefix=NETWORK_BITS)
     return network
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from ipaddress import ip_address
 from typing import Any
 
 from django import forms
@@ -36,6 +37,10 @@ class BlockForm(forms.ModelForm):
     class Meta:
         model = AddressBlock
         fields = ("network", "reason")
+        help_texts = {
+            "network": f"{AddressBlock._meta.get_field('network').help_text} Of IPv6 the whole /64 is blocked,"
+            " which is one visitor's."
+        }
 
     request: Any = None
     """Who asks; set by the admin."""
@@ -51,7 +56,7 @@ class BlockForm(forms.ModelForm):
             raise forms.ValidationError("This is no address, no network, and no hash of an address.")
         if network.prefixlen < WIDEST[network.version]:
             raise forms.ValidationError(f"Too wide: a network has at least /{WIDEST[network.version]}.")
-        if network.is_loopback:
+        if network.is_loopback or ip_address("::1") in network:
             raise forms.ValidationError("This is the site's own machine, which asks whether the site is well.")
         return str(network.network_address if network.num_addresses == 1 else network)
 

@@ -43,6 +43,10 @@ def scope_of(address: str, kind: str = "http") -> Scope:
         ("2001:db8:1:2::/64", "2001:db8:1:2:ffff::1", "2001:db8:1:3::1"),
         ("203.0.113.7", "::ffff:203.0.113.7", "::203.0.113.7"),
         ("::ffff:203.0.113.0/120", "203.0.113.9", "203.0.112.9"),
+        ("2001:db8:1:2::7", "2001:db8:1:2:ffff::1", "2001:db8:1:3::7"),
+        ("2001:db8:1:2::/127", "2001:db8:1:2:ffff::1", "2001:db8:1:3::"),
+        ("::ffff:203.0.113.7", "203.0.113.7", "203.0.113.8"),
+        ("::1", "::1", "::2"),
     ],
 )
 def test_a_network_holds_what_lies_in_it(blocked: str, inside: str, outside: str) -> None:
@@ -171,6 +175,9 @@ def test_the_staff_blocks_and_lets_in_again_and_both_are_logged(
         ("0.0.0.0/1", "Too wide"),
         ("2000::/8", "Too wide"),
         ("127.0.0.0/16", "own machine"),
+        ("::1", "own machine"),
+        ("::2", "own machine"),
+        ("::ffff:127.0.0.1", "own machine"),
         ("g" * 32, "no address"),
         ("", "required"),
     ],
@@ -178,6 +185,22 @@ def test_the_staff_blocks_and_lets_in_again_and_both_are_logged(
 def test_what_cannot_be_blocked_is_said_at_the_field(staff: Any, network: str, words: str) -> None:
     assert words in block(staff, network).content.decode()
     assert not AddressBlock.objects.exists()
+
+
+@pytest.mark.django_db
+def test_of_an_ipv6_address_the_network_is_blocked_and_kept(
+    staff: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    assert "the whole /64" in staff.get(ADD).content.decode()
+    staff.defaults["REMOTE_ADDR"] = "2001:db8:1:2::5"
+    assert "behind this address yourself" in block(staff, "2001:db8:1:2:ffff::7").content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        assert block(staff, "2001:db8:1:3:ffff::7").status_code == 302
+        assert block(staff, "::ffff:203.0.113.7").status_code == 302
+    kept = set(AddressBlock.objects.values_list("network", flat=True))
+    assert kept == {"2001:db8:1:3::/64", "203.0.113.7"}
+    assert is_blocked(scope_of("2001:db8:1:3::1"))
+    assert not is_blocked(scope_of("2001:db8:1:2::1"))
 
 
 @pytest.mark.django_db
