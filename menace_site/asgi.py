@@ -22,6 +22,7 @@ from menace_site.boundary import (  # noqa: E402
     Application,
     BlockedAddresses,
     BodyLimit,
+    GuardedRefusals,
     SocketBoundary,
     SocketLimit,
     close_unknown,
@@ -56,6 +57,6 @@ sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
 application = Outgoing(
     {
         "http": Metrics(Observed(BlockedAddresses(http))),
-        "websocket": Observed(BlockedAddresses(sockets), socket_patterns=websocket_urlpatterns[:-1]),
+        "websocket": Observed(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
     }
 )

@@ -17,6 +17,7 @@ from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.identity import address_of, address_text, request_of_scope
 from games.metrics import REFUSALS
 from games.throttles import AddressThrottle
+from menace_site.guards import guards_of_asgi
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -24,10 +25,6 @@ Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
-
-
-NO_GUESSING = (b"x-content-type-options", b"nosniff")
-"""Of Django's answers its own middleware says so."""
 
 
 class BodyTooLargeError(Exception):
@@ -76,8 +73,8 @@ async def answer(
     """Send a whole answer of JSON; ``kind`` is ``websocket.http`` where a handshake is refused with it."""
     REFUSALS.labels("boundary", says["code"]).inc()
     body = json.dumps(says).encode()
-    kind_of_body = [(b"content-type", b"application/json"), NO_GUESSING, (b"content-length", str(len(body)).encode())]
-    headers = [*kind_of_body, *extra]
+    kind_of_body = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [*kind_of_body, *guards_of_asgi(), *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
     await send({"type": f"{kind}.response.body", "body": body})
 
@@ -195,11 +192,37 @@ class SocketLimit:
                 del self.n_open[address]
 
 
+class GuardedRefusals:
+    """Gives the refusal of a handshake the headers of every answer, where the server can send any with it."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_answered = not can_answer(scope)
+
+        async def send_guarded(event: Event) -> None:
+            nonlocal is_answered
+            if event["type"] == "websocket.close" and not is_answered:
+                headers = [(b"content-length", b"0"), *guards_of_asgi()]
+                await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
+                event = {"type": "websocket.http.response.body", "body": b""}
+            is_answered = True
+            await send(event)
+
+        await self.application(scope, receive, send_guarded)
+
+
+def can_answer(scope: Scope) -> bool:
+    """Whether the server can send an answer to a handshake, and not only a refusal."""
+    return "websocket.http.response" in (scope.get("extensions") or {})
+
+
 async def refuse(
     scope: Scope, send: Send, status: int, says: dict[str, str], *, retry_after_s: int, close: int
 ) -> None:
     """Refuse a handshake with an answer, where the server can send one, else with the code of a close."""
-    if "websocket.http.response" not in (scope.get("extensions") or {}):
+    if not can_answer(scope):
         await send({"type": "websocket.close", "code": close})
         return
     await answer(send, status, says, (b"retry-after", str(retry_after_s).encode()), kind="websocket.http")

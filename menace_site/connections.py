@@ -11,6 +11,8 @@ from collections import Counter
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from menace_site.guards import guards
+
 SILENT_S = 10.0
 """For so long a request may be silent before it is there whole, and its head take in all."""
 BODY_S = 300.0
@@ -94,7 +96,9 @@ class Connection(HttpToolsProtocol):
             self._end("408 Request Timeout")
 
     def _end(self, status: str) -> None:
-        self.transport.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        said = {"Content-Length": "0", "Connection": "close", **guards()}
+        lines = (f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in said.items()), "", "")
+        self.transport.write("\r\n".join(lines).encode())
         self.transport.close()
 
     def _gone(self) -> None:

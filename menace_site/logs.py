@@ -55,6 +55,14 @@ class Expected(logging.Filter):
         return bool(record.exc_info) or status != 503
 
 
+class Answered(logging.Filter):
+    """Leaves out what uvicorn takes for a fault: a handshake that was refused with an answer, and not with a close."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is about anything else."""
+        return record.msg != "ASGI callable returned without completing handshake."
+
+
 class NamedAlone(logging.Filter):
     """Leaves of an error what kind it is: its words hold what somebody typed."""
 

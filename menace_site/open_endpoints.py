@@ -25,7 +25,8 @@ from django.middleware.common import CommonMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern
 
-from menace_site.boundary import NO_GUESSING, Application, Receive, Scope, Send
+from menace_site.boundary import Application, Receive, Scope, Send
+from menace_site.guards import guards
 from menace_site.observed import ObservedRequest
 
 LONGEST_REST_S = 0.05
@@ -125,8 +126,8 @@ class OpenEndpoints:
         else:
             request.resolver_match = match
             response = self.busy(request) if desk.is_full else await desk.run(self._respond, request)
-        headers = [(name.lower().encode("latin1"), value.encode("latin1")) for name, value in response.items()]
-        headers.append(NO_GUESSING)
+        said = {**guards(), **response.headers}
+        headers = [(name.lower().encode("latin1"), value.encode("latin1")) for name, value in said.items()]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": response.content})
 

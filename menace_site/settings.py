@@ -567,6 +567,7 @@ LOGGING = {
         },
     },
     "filters": {
+        "answered": {"()": "menace_site.logs.Answered"},
         "one_line": {"()": "games.outages.OneLine"},
         "named_alone": {"()": "menace_site.logs.NamedAlone"},
         "expected": {"()": "menace_site.logs.Expected"},
@@ -584,7 +585,7 @@ LOGGING = {
         "django.request": {"filters": ["expected", "one_line"]},
         # Its lines name addresses, with the tokens in them. Ours are those of beadbox.requests.
         "uvicorn": {"handlers": [], "propagate": True},
-        "uvicorn.error": {"level": "WARNING"},
+        "uvicorn.error": {"level": "WARNING", "filters": ["answered"]},
         "uvicorn.access": {"handlers": [], "propagate": False},
         # Likewise: a task has one line, of beadbox.tasks, and a traceback if it failed.
         "celery": {"level": "WARNING"},

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import select
 import socket
 import sys
@@ -18,6 +19,9 @@ from http import HTTPStatus
 
 from uvicorn.supervisors import Multiprocess
 
+from menace_site.guards import guards
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 OPTIONS = ("--http=menace_site.connections:Connection", "--ws-ping-interval=5", "--ws-ping-timeout=5")
 """Whoever has gone without a word is noticed within ten seconds."""
 RETRY_AFTER_S = 2
@@ -46,6 +50,7 @@ def answer(request: bytes) -> bytes:
         f"Retry-After: {RETRY_AFTER_S}",
         "Cache-Control: no-store",
         "Connection: close",
+        *(f"{name}: {value}" for name, value in guards().items()),
     )
     told = "\r\n".join((*lines, "", ""))
     return (told if request.startswith(b"HEAD ") else told + body).encode()
@@ -60,6 +65,7 @@ class StandIn:
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
+        guards()  # reads the settings, for which nobody who comes later should wait
         while self.is_on_duty.wait():
             with contextlib.suppress(OSError, ValueError):  # a process has taken who came, or the socket is closed
                 if select.select([self.listening], [], [], 0.1)[0]:

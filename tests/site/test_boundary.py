@@ -20,7 +20,16 @@ from rest_framework.views import APIView
 
 from games.exceptions import MoveRefusedError, PlayError
 from games.identity import log_in_address
-from menace_site.boundary import BodyLimit, SocketBoundary, SocketLimit, is_program
+from menace_site import web
+from menace_site.boundary import (
+    BlockedAddresses,
+    BodyLimit,
+    GuardedRefusals,
+    SocketBoundary,
+    SocketLimit,
+    is_program,
+)
+from menace_site.guards import guards, guards_of_asgi
 
 
 async def accept(scope: Any, receive: Any, send: Any) -> None:
@@ -342,14 +351,82 @@ def refusals(base: type[PlayError] = PlayError) -> Iterator[type[PlayError]]:
         yield from refusals(kind)
 
 
-async def test_what_is_answered_before_django_is_not_guessed_at() -> None:
+GUARDS = {
+    "Content-Security-Policy",
+    "Cross-Origin-Opener-Policy",
+    "Referrer-Policy",
+    "Strict-Transport-Security",
+    "X-Content-Type-Options",
+    "X-Frame-Options",
+}
+
+
+@pytest.fixture
+def guarded(client: Client, settings: Any) -> Iterator[set[tuple[str, str]]]:
+    """What guards a page of a site that speaks TLS, as Django's own answer has it."""
+    settings.SECURE_HSTS_SECONDS = 3600
+    for kept in (guards, guards_of_asgi):
+        kept.cache_clear()
+    page = client.get("/about", secure=True)
+    yield {(name.lower(), page[name]) for name in GUARDS}
+    for kept in (guards, guards_of_asgi):
+        kept.cache_clear()
+
+
+def said(event: Any) -> set[tuple[str, str]]:
+    """The headers of an answer that ASGI is given."""
+    return {(name.decode(), value.decode()) for name, value in event["headers"]}
+
+
+@pytest.mark.django_db
+async def test_what_is_answered_before_django_has_the_headers_of_every_page(guarded: set[tuple[str, str]]) -> None:
     sent: list[Any] = []
 
     async def send(event: Any) -> None:
         sent.append(event)
 
     await BodyLimit.refuse(send)
-    assert (b"x-content-type-options", b"nosniff") in sent[0]["headers"]
+    await BlockedAddresses._refuse({"type": "http"}, send, send)
+    assert [event["status"] for event in sent[::2]] == [413, 403]
+    assert all(guarded <= said(event) for event in sent[::2])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kept", ["text/html", "application/json"])
+def test_the_page_of_who_stands_in_has_them_too(kept: str, guarded: set[tuple[str, str]]) -> None:
+    head, _, _ = web.answer(f"GET / HTTP/1.1\r\nAccept: {kept}\r\n\r\n".encode()).decode().partition("\r\n\r\n")
+    lines = (line.partition(": ") for line in head.split("\r\n")[1:])
+    assert guarded < {(name.lower(), value) for name, _, value in lines}
+
+
+@pytest.mark.django_db
+async def test_a_refused_handshake_has_them_where_the_server_can_say_anything(guarded: set[tuple[str, str]]) -> None:
+    headers = [(b"origin", b"https://elsewhere.example")]
+    scope = {"type": "websocket", "path": "/", "headers": headers, "query_string": b""}
+    can_answer: dict[str, Any] = {"websocket.http.response": {}}
+    for extensions, kind in ((can_answer, "websocket.http.response.start"), ({}, "websocket.close")):
+        socket = ApplicationCommunicator(GuardedRefusals(SocketBoundary(accept)), {**scope, "extensions": extensions})
+        await socket.send_input({"type": "websocket.connect"})
+        first = await socket.receive_output()
+        assert first["type"] == kind
+        if extensions:
+            assert (first["status"], guarded <= said(first)) == (403, True)
+            assert (await socket.receive_output())["type"] == "websocket.http.response.body"
+        await socket.send_input({"type": "websocket.disconnect", "code": 1005})
+        await socket.wait()
+        assert await socket.receive_nothing()
+
+
+async def test_a_socket_that_was_let_in_is_closed_with_its_code() -> None:
+    async def closing(scope: Any, receive: Any, send: Any) -> None:
+        await accept(scope, receive, send)
+        await send({"type": "websocket.close", "code": 4404})
+
+    scope = {"type": "websocket", "path": "/", "extensions": {"websocket.http.response": {}}}
+    socket = ApplicationCommunicator(GuardedRefusals(closing), scope)
+    await socket.send_input({"type": "websocket.connect"})
+    assert [(await socket.receive_output())["type"] for _ in range(2)] == ["websocket.accept", "websocket.close"]
+    await socket.wait()
 
 
 def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:

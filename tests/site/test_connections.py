@@ -106,7 +106,9 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
 )
 async def test_a_request_that_never_comes_is_given_up(port: int, sent: bytes) -> None:
     begin = time.monotonic()
-    assert (await told(port, sent)).startswith(b"HTTP/1.1 408 ")
+    answer = await told(port, sent)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nX-Content-Type-Options: nosniff\r\n" in answer
     assert time.monotonic() - begin >= SILENT_S * 0.9
     assert not connections._open
 

@@ -1,5 +1,6 @@
 """Every request and socket has an id and a line, and neither says where it came from or what it proved itself with."""
 
+import asyncio
 import io
 import json
 import logging
@@ -8,6 +9,7 @@ from smtplib import SMTPRecipientsRefused
 from typing import Any
 
 import pytest
+import uvicorn
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels_redis.pubsub import RedisPubSubLoopLayer
@@ -22,6 +24,11 @@ from menace_site.settings import LOGGING
 from tests.sockets import Socket
 
 ADDRESS = "203.0.113.77"
+SOCKET_TO_NOWHERE = (
+    b"GET /nowhere/abcdef HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Origin: http://localhost\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 Lines = Callable[[], list[dict[str, Any]]]
@@ -132,6 +139,26 @@ async def test_what_is_refused_before_anybody_has_looked_has_its_line_and_no_oth
     (found,) = lines()
     assert (found["logger"], found["level"], found["status"]) == ("beadbox.requests", "INFO", status)
     assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
+
+
+async def test_a_handshake_that_is_refused_is_no_fault_of_the_server(lines: Lines) -> None:
+    options = {"port": 0, "lifespan": "off", "log_config": None, "http": "menace_site.connections:Connection"}
+    server = uvicorn.Server(uvicorn.Config(application, **options))  # type: ignore[arg-type]
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.servers[0].sockets[0].getsockname()[1])
+    writer.write(SOCKET_TO_NOWHERE)
+    told = await reader.read()
+    while server.server_state.tasks:
+        await asyncio.sleep(0)
+    writer.close()
+    server.should_exit = True
+    await serving
+    assert told.startswith(b"HTTP/1.1 403 ")
+    assert told.count(b"x-content-type-options: nosniff") == told.count(b"x-request-id: ") == 1
+    (found,) = lines()
+    assert (found["level"], found["method"], found["status"]) == ("INFO", "WS", 403)
 
 
 @pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "DisallowedRedirect", "SuspiciousSession"])
