@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from games.players import Viewer
@@ -18,6 +19,7 @@ ACCOUNT_MATCHES = 50
 
 
 @login_required
+@never_cache
 @require_GET
 def account(request: HttpRequest) -> HttpResponse:
     """A person's own matches and machines."""

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from games.models import Seat
 from games.rules.base import Side
+from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.playing import expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house, user
@@ -106,6 +107,39 @@ def test_a_page_asked_for_is_opened_after_logging_in(page: Page) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.locator("main").get_by_role("button", name="Log in").click()
     expect(page).to_have_url(re.compile("/account$"))
+
+
+def test_a_password_can_be_looked_at_while_it_is_typed(page: Page) -> None:
+    page.goto("/signup")
+    field = page.get_by_label("Password", exact=True)
+    field.fill(NEW_PASSWORD)
+    lies = field.bounding_box()
+    show = page.get_by_role("button", name="Show Password", exact=True)
+    expect(show).to_have_attribute("aria-pressed", "false")
+    field.press("Tab")
+    expect(show).to_be_focused()
+    show.press("Space")
+    expect(field).to_have_attribute("type", "text")
+    expect(show).to_have_attribute("aria-pressed", "true")
+    assert field.bounding_box() == lies
+    assert violations(page) == []
+    expect(page.get_by_label("Password confirmation")).to_have_attribute("type", "password")
+    show.press("Enter")
+    expect(field).to_have_attribute("type", "password")
+    expect(field).to_have_value(NEW_PASSWORD)
+
+
+def test_what_was_looked_at_is_sent_as_a_password(page: Page) -> None:
+    user()
+    page.goto("/login")
+    page.get_by_label("Username").fill("owner")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Show Password").click()
+    field = page.locator("#id_password")
+    expect(field).to_have_attribute("type", "text")
+    page.evaluate("document.querySelector('main form').addEventListener('submit', (event) => event.preventDefault())")
+    page.locator("main").get_by_role("button", name="Log in").click()
+    expect(field).to_have_attribute("type", "password")
 
 
 def test_changing_the_password(page: Page, visitor: Visitor) -> None:

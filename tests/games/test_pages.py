@@ -183,6 +183,32 @@ class TestAccounts:
         assert get_user_model().objects.count() == 1
         assert client.post("/signup", right).status_code == 302
 
+    @pytest.mark.parametrize("path", ["/account", "/account/tokens"])
+    def test_what_is_an_accounts_own_is_kept_by_no_browser(self, client: Client, path: str) -> None:
+        client.force_login(factories.user("ada"))
+        answer = client.get(path)
+        assert (answer.status_code, "no-store" in answer["Cache-Control"]) == (200, True)
+
+    @pytest.mark.parametrize(
+        ("is_staff", "n_characters", "is_taken"),
+        [
+            (False, 7, False),
+            (False, 8, True),
+            (False, 64, True),
+            (False, 128, True),
+            (False, 129, False),
+            (True, 11, False),
+            (True, 12, True),
+            (True, 129, False),
+        ],
+    )
+    def test_how_long_a_password_is(self, client: Client, is_staff: bool, n_characters: int, is_taken: bool) -> None:
+        client.force_login(factories.user("ada", is_staff=is_staff))
+        new = ("quite another password " * 6)[: n_characters - 1] + "!"
+        changed = client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+        assert (changed.status_code == 302) is is_taken
+        assert get_user_model().objects.get().check_password(new) is is_taken
+
     def test_a_password_is_changed(self, client: Client) -> None:
         client.force_login(factories.user("ada", email="ada@example.org"))
         new = "quite another password"
