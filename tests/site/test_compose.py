@@ -1,6 +1,9 @@
 """The production services, as far as a file can be tested without Docker."""
 
+import os
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,16 +11,23 @@ import yaml
 from django.core.management import call_command
 from django.test import override_settings
 
+from learning.core.training.population import MOST_THREADS
 from learning.workers.runs import LEASE_S
 from menace_site.management.commands import set_up
 from menace_site.servers import BASE_DIR
 from tests.hosts.compose import FILE, Compose
+from tests.site.test_settings import SAFE, setting
 
 TEXT = (BASE_DIR / FILE).read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 ENDING = {"migrate", "proxy-owner"}
 IMAGE = "beadbox:${RELEASE:-latest}"
+PROCESS_MB = {"web": 176 + 170, "worker": 150}
+"""What a process takes, measured: PSS, its share of what it has in common with others. A web process has a helper."""
+PARENT_MB = 150
+N_THREADS = {"web": 40 + 8 + MOST_THREADS, "worker": 8 + MOST_THREADS}
+"""How many threads a process has at most, and its helper."""
 OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
 
 
@@ -121,7 +131,7 @@ def test_its_text_is_filled_in_as_compose_does() -> None:
     assert environment["DATABASE_URL"] == "postgres://beadbox:beads@postgres:5432/beadbox"
     assert environment["EMAIL_URL"] == "dummymail://"
     assert environment["DEFAULT_FROM_EMAIL"] == "Beadbox <noreply@beads.example>"
-    assert '--workers "$(nproc)"' in compose.command("web")[2]
+    assert "cores=$(nproc); exec " in compose.command("web")[2]
     assert compose.health("worker")[2].count("celery@$HOSTNAME") == 1
 
 
@@ -154,6 +164,43 @@ def test_redis_keeps_what_it_is_given() -> None:
 def test_only_web_processes_pool_their_connections() -> None:
     pooling = [name for name, service in SERVICES.items() if "BEADBOX_DB_POOL" in service.get("environment", {})]
     assert pooling == ["web"]
+
+
+def started(service: str, n_cores: int, folder: Path) -> list[str]:
+    """The words that a container's own shell starts its program with, on a host of so many cores."""
+    for name, does in (("nproc", f"echo {n_cores}"), ("python", "printf '%s\\n' \"$@\"")):
+        (folder / name).write_text(f"#!/bin/sh\n{does}\n")
+        (folder / name).chmod(0o755)
+    compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
+    environment = {**compose.environment(service), "PATH": f"{folder}:{os.environ['PATH']}"}
+    done = subprocess.run(compose.command(service), env=environment, check=True, capture_output=True, text=True)
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(("n_cores", "n_processes"), [(1, 1), (8, 8), (32, 8), (256, 8)])
+def test_whatever_the_number_of_cores_containers_are_within_their_limits(
+    n_cores: int, n_processes: int, tmp_path: Path
+) -> None:
+    words = {name: started(name, n_cores, tmp_path) for name in ("web", "worker")}
+    assert words["web"][words["web"].index("--workers") + 1] == str(n_processes)
+    assert words["worker"][words["worker"].index("--concurrency") + 1] == str(n_processes)
+    for name, each_mb in PROCESS_MB.items():
+        limit_mb = 1024 * int(SERVICES[name]["mem_limit"].removesuffix("g"))
+        assert n_processes * each_mb + PARENT_MB < 0.8 * limit_mb
+        assert n_processes * N_THREADS[name] < 0.8 * SERVICES[name]["pids_limit"]
+
+
+def test_a_database_has_a_connection_for_whoever_wants_one() -> None:
+    scale = {name: int(number) for name, number in re.findall(r"--scale (\w+)=(\d+)", TEXT)}
+    compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
+    web, worker = (int(compose.environment(name)[f"{name.upper()}_PROCESSES"]) for name in ("web", "worker"))
+    site = setting("DATABASES", **SAFE, BEADBOX_DB_POOL="1")["DATABASES"]
+    pool: int = site["default"]["OPTIONS"]["pool"]["max_size"]  # type: ignore[index]
+    others = 8  # of the clerk, the scheduler, a back-up and a release
+    wanted = scale["web"] * web * (pool + 1) + scale["worker"] * (worker + 1) + others
+    words = dict(word.removeprefix("-c").split("=") for word in SERVICES["postgres"]["command"][1:])
+    reserved = 3  # superuser_reserved_connections
+    assert 2 * wanted < int(words["max_connections"]) - reserved, "and for twice as many containers"
 
 
 def test_the_image_copies_what_exists_and_none_of_the_server_wheels() -> None:

@@ -28,7 +28,9 @@ from learning.core.training.memory import Memory, learner_arrays
 from learning.core.training.strength import Floats, forced_policy, opponent_policy
 from learning.core.training.tables import BoxTable, boxes_compile, course_compile
 
-N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+MOST_THREADS = 32
+"""Of a process, of which a container has eight, and may have a thousand threads (docker-compose.yml)."""
+N_CORES = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 SLICES = 4
 """So many pieces of work for each core: whoever is done early takes another."""
 
