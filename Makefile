@@ -78,7 +78,7 @@ alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site 
 		echo "The alert rules were not tried: there is no Prometheus. On Debian, apt install prometheus."; test -z "$$CI"; \
 	fi
 
-hosts: $(DEV) $(SERVERS) ## docker-compose.yml on several machines, from Debian's packages: used, and broken (as root; minutes)
+hosts: $(DEV) $(SERVERS) ## docker-compose.yml as several machines, of Debian's packages, then by Docker where it is (as root; minutes)
 	@missing=; has() { command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
 	has caddy caddy; has redis-server redis-server; has dnsmasq dnsmasq-base; has ip iproute2; \
 	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$$missing postgresql"; \

@@ -5,14 +5,25 @@ Not tried where this was written, since there is no Docker there.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from menace_site.servers import BASE_DIR
+from tests.waiting import wait_until
 
 PROJECT = "beadbox-hosts"
+
+
+def is_there() -> bool:
+    """Whether Compose and an engine answer."""
+    asked = (("docker", "compose", "version"), ("docker", "info"))
+    return shutil.which("docker") is not None and not any(
+        subprocess.run(words, check=False, capture_output=True).returncode for words in asked
+    )
 
 
 class Docker:
@@ -23,16 +34,20 @@ class Docker:
 
     def __init__(self, n_webs: int, n_workers: int) -> None:
         self.scale = ("--scale", f"web={n_webs}", "--scale", f"worker={n_workers}")
-        self.env = {**os.environ, "SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"}
+        secrets = {"SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"}
+        self.env = {**os.environ, **secrets, "RELEASE": PROJECT}  # no site's image is built anew
         self.authority = Path(tempfile.mkdtemp()) / "root.crt"
 
     def __enter__(self) -> Docker:
-        self._compose("up", "--build", "--detach", "--wait", *self.scale)
-        self._compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", str(self.authority))
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._compose, "down", "--volumes", "--timeout", "10")
+            self._compose("up", "--build", "--detach", "--wait", *self.scale)
+            assert wait_until(self._has_authority, poll_s=1)
+            self.stack = stack.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._compose("down", "--volumes", "--timeout", "10")
+        self.stack.close()
 
     def start(self, name: str) -> None:
         """Start a container that was stopped; one that there is not yet is made."""
@@ -72,6 +87,12 @@ class Docker:
         return (
             self._docker("inspect", "--format", "{{.State.Health.Status}}", self._container(name)).strip() == "healthy"
         )
+
+    def _has_authority(self) -> bool:
+        """Whether the proxy has made its own authority, of which the certificate is fetched."""
+        with contextlib.suppress(AssertionError):
+            self._compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", str(self.authority))
+        return self.authority.exists()
 
     def _container(self, name: str) -> str:
         return f"{PROJECT}-{name}"

