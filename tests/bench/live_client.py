@@ -30,7 +30,9 @@ from typing import Any
 
 N_OPENERS = 8
 AGAIN_S = 1.0
-"""How long somebody waits who is refused without being told for how long, or whose socket broke."""
+"""How long somebody waits who is refused without being told for how long."""
+BACK_S, LONGEST_BACK_S = 0.5, 15.0
+"""How long a page waits whose socket broke, the first time and at most: as ``static/js/socket.js`` does."""
 DRAIN_S = 60.0
 """A move that is not answered for so long after the end is lost."""
 
@@ -158,6 +160,8 @@ class Watcher(Socket):
     def __init__(self, crowd: Crowd) -> None:
         super().__init__(crowd, f"/api/machines/{crowd.case.watched}/ws", crowd.case.origin)
         self.came: list[float] = []
+        self.news: list[tuple[float, str]] = []
+        """When it was told how the site's database is, and how that was."""
         self.n_bytes = 0
 
     def data_received(self, data: bytes) -> None:
@@ -165,7 +169,9 @@ class Watcher(Socket):
         super().data_received(data)
 
     def told(self, kind: str, data: Any) -> None:
-        if kind != "joined":
+        if kind == "site":
+            self.news.append((time.perf_counter(), data["database"]))
+        elif kind != "joined":
             self.came.append(time.perf_counter())
 
 
@@ -188,10 +194,14 @@ class Player(Socket):
         self.n_twice = 0
         """How many requests were sent over this socket that may have been stored before."""
         self.retry: asyncio.TimerHandle | None = None
+        self.n_failures = 0
+        self.lost_at: float | None = None
+        """Since when they have not been in their room; ``None``: they are."""
 
     # What comes
 
     def told(self, kind: str, data: Any) -> None:
+        self.n_failures = 0
         if kind == "state":
             self._state(data)
         elif kind == "joined":
@@ -201,6 +211,9 @@ class Player(Socket):
 
     def _joined(self, state: dict[str, Any]) -> None:
         """The first time, or after a break: then what was asked for has been done, or is asked for again."""
+        if self.lost_at is not None:
+            self.crowd.away_s.append(time.perf_counter() - self.lost_at)
+            self.lost_at = None
         if not self.state:
             self._keep(state)
             self.crowd.joined(self)
@@ -327,7 +340,14 @@ class Player(Socket):
             self.crowd.errors["socket broke"] += 1
             if self.retry is not None:
                 self.retry.cancel()
-            self.crowd.loop.call_later(AGAIN_S * (0.5 + random.random()), self.crowd.connect_soon, self)
+            self.come_back()
+
+    def come_back(self) -> None:
+        """Try again after a while, as a page does: half a second at first, then twice as long each time."""
+        self.lost_at = self.lost_at or time.perf_counter()
+        wait_s = min(LONGEST_BACK_S, BACK_S * 2**self.n_failures) * (0.8 + 0.4 * random.random())
+        self.n_failures += 1
+        self.crowd.loop.call_later(wait_s, self.crowd.connect_soon, self)
 
 
 class Crowd:
@@ -341,6 +361,8 @@ class Crowd:
         self.latencies: list[tuple[float, float]] = []
         """When each move was sent, and how many milliseconds later it was answered."""
         self.refused_ms: list[float] = []
+        self.away_s: list[float] = []
+        """How long each socket that broke took until it was joined again."""
         self.thoughts: list[tuple[float, float]] = []
         self.ends: list[float] = []
         """When each match ended."""
@@ -391,7 +413,7 @@ class Crowd:
         except OSError as error:
             self.errors[f"no connection: {type(error).__name__}"] += 1
             if isinstance(socket, Player) and not self.is_closing:
-                self.loop.call_later(AGAIN_S, self.connect_soon, socket)
+                socket.come_back()
 
     async def play(self) -> None:
         """Open the rooms, begin, measure, wait for the last answers."""
@@ -474,26 +496,35 @@ class Crowd:
     def found(self) -> dict[str, Any]:
         """What happened, as JSON takes it.
 
-        ``milliseconds`` of every move sent in the measured time; ``ideal``, how many moves a second the thinking alone
+        ``milliseconds`` of every move sent in the measured time, and when it was ``sent``, by the clock that all
+        processes of the machine share; ``away_s``, how long sockets that broke were away; ``news``, for each watcher
+        when it was told how the database is; ``ideal``, how many moves a second the thinking alone
         would allow; ``frames``, for each watcher how many came in the fullest second, and ``watched_bytes``; ``rooms``,
         by code the numbers of the matches that ended and the moves of each match that were answered.
         """
-        inside = [ms for sent_at, ms in self.latencies if self.begin_at <= sent_at < self.end_at]
+        sent, inside = [], []
+        for sent_at, ms in self.latencies:
+            if self.begin_at <= sent_at < self.end_at:
+                sent.append(sent_at)
+                inside.append(ms)
         thought = sum(seconds for at, seconds in self.thoughts if self.begin_at <= at < self.end_at)
         seconds = self.end_at - self.begin_at
         lost = [player.code for player in self.players if player.asked]
         return {
             "seconds": seconds,
             "milliseconds": inside,
+            "sent": sent,
             "ideal": len(self.players) * len(inside) / thought if thought else None,
             "n_answered": len(self.latencies),
             "n_ended": sum(self.begin_at <= at < self.end_at for at in self.ends),
             "rates": self.rates,
             "refused_ms": self.refused_ms,
+            "away_s": self.away_s,
             "cpu_s": self.cpu_s,
             "errors": self.errors,
             "faults": [*self.faults, *(f"{code}: a move was never answered" for code in lost)],
             "frames": [_fullest_second(watcher.came) for watcher in self.watchers],
+            "news": [watcher.news for watcher in self.watchers],
             "watched_bytes": [watcher.n_bytes for watcher in self.watchers],
             "rooms": {player.code: [sorted(player.finished), player.matches] for player in self.players},
         }

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from games.rules.base import Side
 from tests.bench.figures import Figure, spread
@@ -96,40 +96,56 @@ def play(
     """
     from django.db import connection
 
-    watch, before = Watch(site), totals()
+    before = totals()
+    if meanwhile is not None:
+        found = played(case, meanwhile)
+        connection.close()  # of before a server died
+        return Result(found, Sample(case.seconds), {}, wrong_rows(found["rooms"], before))
+    watch, text = Watch(site), ""
     if log_statements:
         site.log_statements(True)
-    client = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.live_client"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert client.stdin is not None
-    assert client.stdout is not None
-    json.dump(asdict(case), client.stdin)
-    client.stdin.close()
-    assert client.stdout.readline() == "begin\n"
-    sample, text = Sample(case.seconds), ""
-    if meanwhile is None:
+    with _playing(case) as (_, said):
         watch.begin()
-    else:
-        try:
-            meanwhile()
-        finally:
-            client.terminate()
-    logged_from = site.log.stat().st_size
-    assert client.stdout.readline() == "end\n"
-    if log_statements:
-        with site.log.open() as log:
-            log.seek(logged_from)
-            text = log.read()
-    if meanwhile is None:
+        logged_from = site.log.stat().st_size
+        assert said.readline() == "end\n"
+        if log_statements:
+            with site.log.open() as log:
+                log.seek(logged_from)
+                text = log.read()
         sample = watch.end()
-    found = json.load(client.stdout)
-    assert client.wait() == 0
+        found = json.load(said)
     if log_statements:
         site.log_statements(False)
     watch.close()
-    connection.close()  # of before a server died
     return Result(found, sample, statements(text), wrong_rows(found["rooms"], before))
+
+
+def played(case: Case, meanwhile: Callable[[], None]) -> dict[str, Any]:
+    """What everybody finds who plays while something happens, and until it is over."""
+    with _playing(case) as (client, said):
+        meanwhile()  # in this thread, with which whatever it starts would die
+        client.terminate()
+        assert said.readline() == "end\n"
+        found: dict[str, Any] = json.load(said)
+    assert found["seconds"] < case.seconds, f"nobody played any more after {case.seconds} s, and it was not over"
+    return found
+
+
+@contextlib.contextmanager
+def _playing(case: Case) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """The process of the players, from when all have begun, and what it says; it ends with this at the latest."""
+    command = [sys.executable, "-m", "tests.bench.live_client"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+        try:
+            assert client.stdin is not None
+            assert client.stdout is not None
+            json.dump(asdict(case), client.stdin)
+            client.stdin.close()
+            assert client.stdout.readline() == "begin\n"
+            yield client, client.stdout
+            assert client.wait() == 0
+        finally:
+            client.kill()
 
 
 def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> list[str]:
@@ -280,7 +296,12 @@ def _statement_lines(result: Result) -> Iterator[str]:
 
 def set_up_here(site: Site) -> None:
     """Set Django up in this process, on the site's database."""
-    os.environ.update(BEADBOX_VAR=str(site.var), BEADBOX_LOCAL="1", DJANGO_SETTINGS_MODULE="menace_site.settings")
+    set_up_with(BEADBOX_VAR=str(site.var))
+
+
+def set_up_with(**settings: str) -> None:
+    """Set Django up in this process, with variables of the environment."""
+    os.environ.update(settings, BEADBOX_LOCAL="1", DJANGO_SETTINGS_MODULE="menace_site.settings")
     import django
 
     django.setup()
