@@ -33,6 +33,7 @@ def errors_report(dsn: str) -> None:
     """Report errors there from now on."""
     for logger in ("django.request", "celery.app.trace", "celery.worker.job"):
         ignore_logger(logger)  # they log what the client has seen raised already
+    ignore_logger("django.security.*")  # what strangers send to be refused: anybody could use up what may be reported
     sentry_sdk.init(
         dsn=dsn,
         before_send=nameless,

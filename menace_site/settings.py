@@ -576,18 +576,21 @@ LOGGING = {
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request"]},
+        # Who has no handler at all is heard by Python's last resort.
+        "nowhere": {"class": "logging.NullHandler"},
     },
     "loggers": {
         # What strangers send to be refused: any Host, forms without their token. A line each names the address that was
         # asked for, helps nobody, and comes beside that of beadbox.requests.
-        "django.security": {"handlers": [], "propagate": False},
+        "django.security": {"handlers": ["nowhere"], "propagate": False},
         # Of a letter that could not be sent: the carrier's answer quotes the mailbox.
         "django.contrib.auth": {"filters": ["named_alone"]},
         "django.request": {"filters": ["expected", "one_line"]},
         # Its lines name addresses, with the tokens in them. Ours are those of beadbox.requests.
         "uvicorn": {"handlers": [], "propagate": True},
-        "uvicorn.error": {"level": "WARNING", "filters": ["answered"]},
-        "uvicorn.access": {"handlers": [], "propagate": False},
+        # Its warnings are of bytes that are no request.
+        "uvicorn.error": {"level": "ERROR", "filters": ["answered"]},
+        "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},
         # Likewise: a task has one line, of beadbox.tasks, and a traceback if it failed.
         "celery": {"level": "WARNING"},
         # Wrong passwords are no news, and names that were typed nobody's business.

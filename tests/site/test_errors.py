@@ -15,7 +15,8 @@ import pytest
 from menace_site.servers import BASE_DIR
 from tests.conftest import environment
 
-# The site as production has it, but for its servers: one request breaks, one task, and one error is logged.
+# The site as production has it, but for its servers: one request breaks, one task, and one error is logged; and strangers
+# send what is refused.
 BREAKS = """
 import asyncio, logging
 from menace_site.asgi import application
@@ -37,21 +38,29 @@ urls.urlpatterns.insert(0, path("break/<str:code>", view))
 def breaks(name):
     raise RuntimeError("the task broke")
 
-async def ask():
+async def ask(path, status, body=b"typed-by-somebody", others={}):
     headers = [
         (b"host", b"localhost"), (b"authorization", b"Bearer very-secret"), (b"cookie", b"sessionid=very-secret"),
         (b"x-forwarded-for", b"203.0.113.77"), (b"user-agent", b"a-pupils-browser"),
         (b"x-request-id", b"request-that-broke"),
     ]
-    scope = {"type": "http", "method": "POST", "path": "/break/a-rooms-code", "query_string": b"seat_token=very-secret",
-        "client": ("203.0.113.77", 1), "headers": headers}
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"seat_token=very-secret",
+        "client": ("203.0.113.77", 1), "headers": list((dict(headers) | others).items())}
     request = ApplicationCommunicator(application, scope)
-    await request.send_input({"type": "http.request", "body": b"typed-by-somebody"})
-    assert (await request.receive_output(HANG_S))["status"] == 500
+    await request.send_input({"type": "http.request", "body": body})
+    assert (await request.receive_output(HANG_S))["status"] == status
     await request.receive_output(HANG_S)
     await request.wait(HANG_S)
 
-asyncio.run(ask())
+async def ask_all():
+    await ask("/break/a-rooms-code", 500)
+    form = {b"content-type": b"application/x-www-form-urlencoded", b"cookie": b"csrftoken=" + b"a" * 32}
+    await ask("/login", 403, b"", {b"cookie": b"nothing"})
+    await ask("/login", 400, b"", {b"host": b"very-secret.example"})
+    await ask("/login", 400, b"a=" + b"a" * 2**17, form)
+    await ask("/login", 400, b"a&" * 1001, form)
+
+asyncio.run(ask_all())
 breaks.apply(["a-pupils-name"])
 logging.getLogger("games.outbox").error("could not tell %s", "room.a-rooms-code")
 logging.getLogger("games.outbox").warning("no error")
@@ -84,16 +93,19 @@ def taker() -> Iterator[HTTPServer]:
         server.shutdown()
 
 
-def run(dsn: str) -> None:
+def run(dsn: str) -> str:
+    """What it writes into its log."""
     env = {**environment(), "SENTRY_DSN": dsn, "LOG_LEVEL": "ERROR"}
     done = subprocess.run([sys.executable, "-c", BREAKS], cwd=BASE_DIR, env=env, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
+    return done.stderr.decode()
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_an_error_is_reported_without_whose_it_was(taker: Any) -> None:
-    run(f"http://key@127.0.0.1:{taker.server_port}/7")
+    log = run(f"http://key@127.0.0.1:{taker.server_port}/7")
+    assert log.count("Traceback") == 2, log
     events = []
     for path, text in taker.taken:
         assert path.startswith("/api/7/envelope/")

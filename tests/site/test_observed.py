@@ -31,6 +31,8 @@ SOCKET_TO_NOWHERE = (
 )
 
 
+FORM = b"username=ada-secret&password=secret"
+CSRF = "csrftoken=" + "a" * 32
 Lines = Callable[[], list[dict[str, Any]]]
 
 
@@ -39,8 +41,9 @@ def lines() -> Iterator[Lines]:
     """What production has written since the test began, line by line."""
     written = io.StringIO()
     console = {**LOGGING["handlers"]["console"], "formatter": "json", "stream": written}
+    handlers = {**LOGGING["handlers"], "console": console}
     root = {"handlers": ["console"], "level": "INFO"}
-    configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": {"console": console}, "root": root})
+    configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": handlers, "root": root})
     yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
     configure_logging("logging.config.dictConfig", LOGGING)
 
@@ -121,20 +124,23 @@ async def test_a_request_has_one_line_without_codes_tokens_and_addresses(
 
 
 @pytest.mark.parametrize(
-    ("path", "sent"),
+    ("path", "sent", "body"),
     [
-        ("/rooms/abcdef", {"cookie": "csrftoken=" + "a" * 32}),  # no token in the form
-        ("/rooms/abcdef", {"origin": "https://elsewhere-secret.example"}),
-        ("/rooms/abcdef", {"host": "abcdef.example"}),
-        ("/rooms/abcdef", {"cookie": "sessionid=very-secret"}),
-        ("/login", {"content_type": "multipart/form-data; boundary=\xffvery-secret"}),
+        ("/rooms/abcdef", {"cookie": CSRF}, FORM),  # no token in the form
+        ("/rooms/abcdef", {"origin": "https://elsewhere-secret.example"}, FORM),
+        ("/rooms/abcdef", {"host": "abcdef.example"}, FORM),
+        ("/rooms/abcdef", {"cookie": "sessionid=very-secret"}, FORM),
+        ("/login", {"content_type": "multipart/form-data; boundary=\xffvery-secret"}, FORM),
+        ("/rooms/abcdef", {}, FORM + b"&abcdef=" + b"a" * 2**17),
+        ("/rooms/abcdef", {}, FORM + b"&a=secret" * 1001),
     ],
 )
 @pytest.mark.django_db(transaction=True)
 async def test_what_is_refused_before_anybody_has_looked_has_its_line_and_no_other(
-    path: str, sent: dict[str, str], lines: Lines
+    path: str, sent: dict[str, str], body: bytes, lines: Lines
 ) -> None:
-    status, _ = await ask(path, method="POST", body=b"username=ada-secret&password=secret", **sent)
+    kind = {"content_type": "application/x-www-form-urlencoded", "cookie": CSRF}
+    status, _ = await ask(path, method="POST", body=body, **kind | sent)
     assert 400 <= status < 404
     (found,) = lines()
     assert (found["logger"], found["level"], found["status"]) == ("beadbox.requests", "INFO", status)
