@@ -15,11 +15,14 @@ from uuid import uuid4
 from celery import signals
 from prometheus_client import Counter
 
+from games.outages import database_stumbled
+
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 """Of the request, socket or task that goes on; empty where there is none, as at the start of a process."""
 HEADER = "request_id"
 
 TASKS = Counter("beadbox_tasks", "Tasks that workers have done, by how they ended", ["task", "state"])
+FAULTS = Counter("beadbox_faults", "What broke on our side: requests, sockets, tasks")
 task_logger = logging.getLogger("beadbox.tasks")
 
 
@@ -90,10 +93,12 @@ def _begins(task_id: str, task: Any, **_: Any) -> None:
 
 
 @signals.task_postrun.connect
-def _ends(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
+def _ends(task_id: str, task: Any, retval: Any, state: str | None = None, **_: Any) -> None:
     begin, before = _begun.pop(task_id)
     seconds, state = time.perf_counter() - begin, (state or "none").lower()
     TASKS.labels(task.name, state).inc()
+    if state == "failure" and not database_stumbled(retval):
+        FAULTS.inc()
     fields = {"task": task.name, "state": state, "ms": round(seconds * 1000, 1)}
     task_logger.info("%s %s in %.1f ms", task.name, state, seconds * 1000, extra=fields)
     REQUEST_ID.reset(before)

@@ -19,7 +19,7 @@ from django.utils.functional import SimpleLazyObject, empty
 from prometheus_client import Counter, Gauge, Histogram
 
 from menace_site.boundary import Application, Event, Receive, Scope, Send
-from menace_site.logs import REQUEST_ID, request_id_new
+from menace_site.logs import FAULTS, REQUEST_ID, request_id_new
 
 logger = logging.getLogger("beadbox.requests")
 
@@ -35,7 +35,6 @@ REQUEST_SECONDS = Histogram(
     "From a request to the end of its answer",
     buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10),
 )
-FAULTS = Counter("beadbox_faults", "Requests that broke on our side: answered with 500, or not at all")
 SOCKETS = Gauge("beadbox_sockets", "Sockets that are open", multiprocess_mode="livesum")
 
 
@@ -62,10 +61,10 @@ class Observed:
         is_socket = scope["type"] == "websocket"
         seen: dict[str, Any] = {}
         scope["observed"] = seen
-        begin, status = time.perf_counter(), 0
+        begin, status, is_alone, is_broken = time.perf_counter(), 0, False, False
 
         async def send_observed(event: Event) -> None:
-            nonlocal status
+            nonlocal status, is_alone
             kind = event["type"]
             if kind in ("http.response.start", "websocket.http.response.start", "websocket.accept"):
                 event["headers"] = [*event.get("headers", ()), (b"x-request-id", request_id)]
@@ -74,14 +73,20 @@ class Observed:
                     SOCKETS.inc()
             elif kind == "websocket.close" and not status:
                 status = 403
-            await send(event)
+            try:
+                await send(event)
+            except OSError:  # by which a server says that nobody is there any more
+                is_alone = True
+                raise
 
         try:
             await self.application(scope, receive, send_observed)
         except Exception:
-            status = status or 500
+            status, is_broken = status or 500, not is_alone
             raise
         finally:
+            if is_broken or status == 500:
+                FAULTS.inc()
             if is_socket and status == 101:
                 SOCKETS.dec()
             route = self._socket_route(scope["path"]) if is_socket else _route(scope["path"], seen.get("request"))
@@ -98,8 +103,6 @@ class Observed:
 def _note(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
     """Count what is over, and write its line."""
     REQUESTS.labels(route, method, str(status)).inc()
-    if status == 500:
-        FAULTS.inc()
     if method != "WS":  # which lasts for as long as somebody looks at a page
         REQUEST_SECONDS.observe(seconds)
     if not path.startswith(QUIET):

@@ -15,7 +15,7 @@ import pytest
 from menace_site.servers import BASE_DIR
 from tests.conftest import environment
 
-# The site as production has it, but for its servers: one request breaks, one task, and one error is logged; and strangers
+# The site as production has it, but for its servers: one request breaks, one task, one error is logged, and strangers
 # send what is refused.
 BREAKS = """
 import asyncio, logging

@@ -12,14 +12,17 @@ import pytest
 import uvicorn
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
+from celery import shared_task
 from channels_redis.pubsub import RedisPubSubLoopLayer
+from django.db import OperationalError
 from django.utils.log import configure_logging
+from prometheus_client import REGISTRY
 
 from games import consumers, outbox, services
 from games.outbox import Letter, Outbox, group_write
 from games.services import Person
 from menace_site.asgi import application
-from menace_site.observed import WELL_FORMED
+from menace_site.observed import WELL_FORMED, Observed
 from menace_site.settings import LOGGING
 from tests.sockets import Socket
 
@@ -245,6 +248,56 @@ async def test_who_sends_too_fast_has_one_line_for_all_of_it(lines: Lines, monke
             await socket.frame("ping")
             assert (await socket.expect("error"))["code"] == "too_many_frames"
     assert [line.get("code") for line in lines()] == ["too_many_frames", None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"),
+    [
+        ("http", {"type": "http.response.start", "status": 200}),  # and breaks in the middle of its answer
+        ("http", {"type": "http.response.start", "status": 500}),
+        ("http", None),
+        ("websocket", {"type": "websocket.accept"}),
+        ("websocket", {"type": "websocket.close"}),
+        ("websocket", None),
+    ],
+)
+async def test_what_breaks_is_a_fault_whatever_it_has_said(kind: str, first: dict[str, Any] | None) -> None:
+    def counted() -> float:
+        return REGISTRY.get_sample_value("beadbox_faults_total") or 0
+
+    async def breaks(scope: Any, receive: Any, send: Any) -> None:
+        if first is not None:
+            await send(dict(first))
+        raise RuntimeError("broken")
+
+    async def hears(event: Any) -> None:
+        pass
+
+    async def gone(event: Any) -> None:
+        raise ConnectionError("as uvicorn says it")
+
+    scope = {"type": kind, "path": "/", "method": "GET", "headers": []}
+    before = counted()
+    with pytest.raises(RuntimeError):
+        await Observed(breaks)(dict(scope), None, hears)
+    assert counted() == before + 1
+    if first is not None:
+        with pytest.raises(ConnectionError):
+            await Observed(breaks)(dict(scope), None, gone)
+        assert counted() == before + 1 + (first.get("status") == 500)
+
+
+def test_a_task_that_breaks_is_a_fault_and_a_database_that_is_away_is_none() -> None:
+    errors = [OperationalError("the server is away"), RuntimeError("broken")]
+
+    @shared_task
+    def breaks() -> None:
+        raise errors.pop()
+
+    before = REGISTRY.get_sample_value("beadbox_faults_total") or 0
+    for _ in range(2):
+        breaks.apply()
+        assert REGISTRY.get_sample_value("beadbox_faults_total") == before + 1
 
 
 def test_a_fault_says_its_route_and_keeps_its_traceback(lines: Lines, rf: Any) -> None:
