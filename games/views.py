@@ -263,12 +263,11 @@ class LogOutView(LogoutView):
 class ResetPasswordView(PasswordResetView):
     """Send a letter with a way to a new password: so many an hour for an address, and to one mailbox."""
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Ask for nothing where no letter would come, and say what helps."""
         if not settings.SENDS_LETTERS:
             return render(request, "registration/no_letters.html")
-        response: HttpResponse = super().dispatch(request, *args, **kwargs)
-        return response
+        return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Send it, unless too many were asked for; whether there is such an account, nobody is told."""
