@@ -22,7 +22,17 @@ from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import preset_named
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
-from learning.models import Draw, Lesson, LessonKind, Machine, MachineSeat, TrainingRun
+from learning.models import (
+    Draw,
+    JobStatus,
+    Lesson,
+    LessonKind,
+    Machine,
+    MachineSeat,
+    RunStage,
+    TournamentEntry,
+    TrainingRun,
+)
 from learning.storage.locks import machine_held
 from learning.storage.sitting import Occupant, sitting_read
 
@@ -78,19 +88,23 @@ GONE = "gone-"
 def machines_left(guests: datetime, copies: datetime, accounts: datetime) -> QuerySet[Machine]:
     """The machines that nobody has played, taught or trained since: those of guests, and copies made for rooms.
 
+    None that a training goes on against, or that is in a tournament which goes on.
+
     Args:
         guests: since when, of a guest's. One that was made later is not among them, whether or not it has played.
         copies: of a copy of nobody's.
         accounts: of a copy of an account's.
     """
     here, room = OuterRef("pk"), Q(room__isnull=False, guest__isnull=True)
+    against = RunStage.objects.filter(opponent_machine=here, run__finished_at__isnull=True)
+    entered = TournamentEntry.objects.filter(machine=here, tournament__status=JobStatus.RUNNING)
     played = MachineSeat.objects.filter(machine=here, seat__match__room__changed_at__gte=guests)
     of_guests = Q(guest__isnull=False, created_at__lt=guests) & ~Exists(played) & ~_learnt_since(guests)
     of_nobody = room & Q(owner__isnull=True, room__changed_at__lt=copies)
     open_runs = TrainingRun.objects.filter(machine=here, finished_at__isnull=True)
     idle = ~_learnt_since(accounts) & ~Exists(open_runs)
     of_accounts = room & Q(owner__isnull=False, room__changed_at__lt=accounts) & idle
-    return Machine.objects.filter(of_guests | of_nobody | of_accounts)
+    return Machine.objects.filter(of_guests | of_nobody | of_accounts, ~Exists(against), ~Exists(entered))
 
 
 def _learnt_since(since: datetime) -> Exists:

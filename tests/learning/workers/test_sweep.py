@@ -275,6 +275,7 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
     entries = [other.slug, machine().slug]
     held = tournament_start(user=user("boss", is_staff=True), entries=entries, games=1, enqueue=False)
     held.entries.filter(number=1).update(machine=pupil, name=pupil.name)
+    Tournament.objects.update(status=JobStatus.FINISHED, finished_at=ago(1))
     assert Standing.objects.filter(machine=pupil).exists()
     aged(91)
     ledgers_fold(TurnEnd())
@@ -286,6 +287,30 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
     assert list(RunStage.objects.values_list("opponent_machine", "opponent_name")) == [(None, "")]
     assert set(held.entries.values_list("machine", "name")) == {(other.pk, other.name), (None, NAME_GONE)}
     assert ledger_errors() + lessons_missing() == []
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_a_copy_that_a_training_or_a_tournament_goes_on_with_stays_until_it_is_over(has_account: bool) -> None:
+    ann, original = user("ann"), machine(is_public=True)
+    who = person(ann) if has_account else guest()
+    copies = [Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True))]
+    copies.append(Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True)))
+    Machine.objects.filter(room__isnull=False).update(is_public=True)
+    learner = machine(Side.FIRST, owner=ann)
+    against = Stage(copies[0].slug, 10)
+    run = training_run_request(user=ann, machine=learner.slug, stages=[against])
+    entries = [learner.slug, copies[1].slug]
+    held = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
+    aged(366)
+    TrainingRun.objects.update(created_at=ago(1))
+    swept()
+    assert set(Machine.objects.filter(room__isnull=False)) == set(copies)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    assert run_execute(claimed).status == JobStatus.FINISHED
+    Tournament.objects.filter(pk=held.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
+    swept()
+    assert not Machine.objects.filter(pk__in=[copy.pk for copy in copies]).exists()
 
 
 def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
