@@ -250,6 +250,8 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
         # With PostgreSQL's 128 MB a site of some weeks does not fit, and who reads a page has to write another first,
         # and waits for the disk. What is not used is not taken.
         "shared_buffers": "512MB",
+        # Two moves at once are a fault on purpose: a line each, without the statement.
+        "log_min_error_statement": "log",
     }
     if not is_durable:
         options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

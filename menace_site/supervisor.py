@@ -8,6 +8,7 @@ Why not systemd, honcho or supervisord: docs/decisions/0002-supervisor.md.
 import contextlib
 import fcntl
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -25,6 +26,7 @@ BACK_OFF_S = 2
 POLL_S = 0.1
 SITE_TIMEOUT_S = 60
 LOG_MAX_BYTES = 10_000_000
+"""A log that is longer is put aside, in the place of the one before."""
 # On one's own machine root is no news; in a container the compose file names another user.
 WORKER_ENV = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 
@@ -180,7 +182,7 @@ class Supervisor:
     def _start(self, child: Child) -> subprocess.Popen[bytes]:
         child.prepare()
         with contextlib.ExitStack() as stack:
-            log = stack.enter_context(_open_log(child.log)) if child.log else None
+            log = stack.enter_context(child.log.open("ab")) if child.log else None
             child.process = processes.spawn(
                 child.command,
                 death_signal=child.death_signal,
@@ -195,9 +197,11 @@ class Supervisor:
         return child.process
 
     def _watch(self) -> None:
-        """Start what has died: at once, or after the back-off when it had only just been started."""
+        """Keep logs short and start what has died: at once, or after the back-off when it had only just started."""
         now_s = time.monotonic()
         for child in self.children:
+            if child.log is not None:
+                _turn_over(child.log)
             if child.start_again_at_s is not None:
                 if now_s >= child.start_again_at_s:
                     self._start_again(child)
@@ -236,10 +240,13 @@ def _lock(file: IO[str]) -> bool:
     return True
 
 
-def _open_log(file: Path) -> IO[bytes]:
-    """Open a log to append to, from the beginning again when it has grown long."""
-    is_long = file.exists() and file.stat().st_size > LOG_MAX_BYTES
-    return file.open("wb" if is_long else "ab")
+def _turn_over(log: Path) -> None:
+    """Put a log that has grown long aside and begin it anew: whoever writes appends, and goes on at its new end."""
+    with contextlib.suppress(OSError):  # there is none yet
+        if log.stat().st_size > LOG_MAX_BYTES:
+            with contextlib.suppress(OSError):  # a full disk has no room for a copy
+                shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+            os.truncate(log, 0)
 
 
 def _request_stop(number: int, frame: object) -> NoReturn:

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 import redis
 
-from menace_site import servers
+from menace_site import processes, servers, supervisor
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
 pytestmark = pytest.mark.slow
@@ -205,6 +205,26 @@ def test_where_nothing_can_be_written_the_site_goes_on() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
     assert done.returncode == 7
+
+
+def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "LOG_MAX_BYTES", 2_000)
+    log, site = tmp_path / "it.log", supervisor.Supervisor(tmp_path, host="", port=0)
+    words = "import itertools, time\nfor n in itertools.count(1): print(f'{n:099}', flush=True), time.sleep(1e-3)"
+
+    def is_turned_over_twice() -> bool:
+        """Whether what was put aside does not begin with the first line."""
+        site._watch()
+        return read(tmp_path / "it.log.1")[:99] not in {"", f"{1:099}"}
+
+    with (tmp_path / "lock").open("w") as lock:
+        site.children_lock = lock.fileno()
+        writer = site._start(supervisor.Child("it", [sys.executable, "-c", words], log=log))
+        try:
+            assert wait_until(is_turned_over_twice)
+        finally:
+            processes.stop({writer: signal.SIGKILL})
+    assert b"\0" not in log.read_bytes(), "it goes on at the new end"
 
 
 def test_a_port_in_use_is_a_sentence(start: Callable[..., Run]) -> None:
