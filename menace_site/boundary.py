@@ -85,7 +85,7 @@ BLOCKED = "Nothing is answered to your address for now. Whoever runs this site h
 
 
 class BlockedAddresses:
-    """Refuses a blocked address everything with 403, and closes the sockets that it has when they next say anything.
+    """Refuses a blocked address everything with 403, and closes its sockets when they next say or are told anything.
 
     While nothing is blocked, which is almost always, a request costs one look at a flag more, and so does a frame.
     """
@@ -97,7 +97,7 @@ class BlockedAddresses:
         if not BLOCKS.is_empty and is_blocked(scope):
             await self._refuse(scope, receive, send)
         elif scope["type"] == "websocket":
-            await self.application(scope, self._until_blocked(scope, receive, send), send)
+            await self.application(scope, *self._until_blocked(scope, receive, send))
         else:
             await self.application(scope, receive, send)
 
@@ -110,15 +110,29 @@ class BlockedAddresses:
         await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
 
     @staticmethod
-    def _until_blocked(scope: Scope, receive: Receive, send: Send) -> Receive:
+    def _until_blocked(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+        is_closed = False
+
+        async def close() -> None:
+            nonlocal is_closed
+            if not is_closed:
+                is_closed = True
+                await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
+
         async def receive_unless_blocked() -> Event:
             event = await receive()
             if BLOCKS.is_empty or event["type"] != "websocket.receive" or not is_blocked(scope):
                 return event
-            await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
+            await close()
             return {"type": "websocket.disconnect", "code": CLOSE_BLOCKED}
 
-        return receive_unless_blocked
+        async def send_unless_blocked(event: Event) -> None:
+            if not BLOCKS.is_empty and event["type"] == "websocket.send" and is_blocked(scope):
+                await close()
+            elif not is_closed:
+                await send(event)
+
+        return receive_unless_blocked, send_unless_blocked
 
 
 def is_blocked(scope: Scope) -> bool:

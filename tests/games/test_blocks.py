@@ -68,6 +68,30 @@ def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_socket_that_never_speaks_is_told_nothing_more() -> None:
+    tell = asyncio.Queue[str]()
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while text := await tell.get():
+            await send({"type": "websocket.send", "text": text})
+        await send({"type": "websocket.close"})
+
+    socket = WebsocketCommunicator(BlockedAddresses(inner), "/")
+    socket.scope |= {"client": [STRANGER, 5]}
+    assert (await socket.connect())[0]
+    tell.put_nowait("a")
+    assert await socket.receive_from() == "a"
+    BLOCKS.put([STRANGER])
+    for text in ("b", "c", ""):
+        tell.put_nowait(text)
+    assert await socket.receive_output() == {"type": "websocket.close", "code": CLOSE_BLOCKED}
+    await socket.wait()
+    assert socket.output_queue.empty(), "it is closed once"
+
+
+@pytest.mark.asyncio
 async def test_pages_are_refused_and_open_sockets_closed_when_they_next_speak() -> None:
     heard: list[Event] = []
 
