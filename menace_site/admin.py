@@ -1,15 +1,18 @@
-"""Log-ins in the admin, and devices of the second factor: who has one since when, and a way to take one away.
+"""What packages keep in tables of their own, with the house's lists: log-ins, devices, beat's tasks.
 
-Nobody makes a device there: whoever might could give any account one whose key they know.
+Nobody makes a device there: whoever might could give any account one whose key they know. Beat's tasks are written by
+the settings and by schedules; the package's own pages let whoever may look at them start and stop each.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import django_celery_beat.admin  # noqa: F401 - it registers what is taken away below
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
 from django.http import HttpRequest
+from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
@@ -70,3 +73,21 @@ class DeviceAdmin(RecoveryAdmin):
         """Whose the permission is; of a superuser's device a superuser's."""
         may = admin.ModelAdmin.has_delete_permission(self, request, obj)
         return may and (obj is None or not obj.user.is_superuser or bool(getattr(request.user, "is_superuser", False)))
+
+
+admin.site.unregister([ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule])
+
+
+@admin.register(PeriodicTask)
+class TaskAdmin(ReadOnly, Counted):
+    """What beat knocks for, and when it last did."""
+
+    list_display = ("name", "task", "enabled", "crontab", "interval", "last_run_at")
+    list_filter = ("enabled", "one_off")
+    list_select_related = ("crontab", "interval")
+    search_fields = ("name__startswith", "task__startswith")
+
+
+@admin.register(CrontabSchedule, IntervalSchedule)
+class TimingAdmin(ReadOnly, Counted):
+    """The times at which it does."""

@@ -1,12 +1,17 @@
 """The staff's lists: the same few queries whatever is in the tables, nothing counted to its end."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
 from django.contrib.admin import AllValuesFieldListFilter, RelatedFieldListFilter
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from games.admin import base
 from games.admin.base import CappedPaginator, Large
@@ -28,11 +33,10 @@ def staff(client: Any) -> Any:
 
 
 def ours() -> dict[str, Any]:
-    """The pages of our own tables, by address."""
+    """The pages of every table that the admin shows, those of packages among them, by address."""
     return {
         f"/admin/{model._meta.app_label}/{model._meta.model_name}/": options
         for model, options in admin.site._registry.items()
-        if model._meta.app_label in ("games", "learning")
     }
 
 
@@ -41,6 +45,20 @@ def some_of_everything() -> None:
         learner = trained(machine(), games=20)
         play_out(room("machine", machine=learner.slug).room.code, guest())
         training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
+        some_of_packages()
+
+
+def some_of_packages() -> None:
+    """What the admin shows of tables that are not ours."""
+    whose: dict[str, Any] = {"username": uuid4().hex, "ip_address": "203.0.113.7", "path_info": "/login"}
+    AccessAttempt.objects.create(**whose, failures_since_start=1)
+    for model in (AccessLog, AccessFailureLog):
+        model.objects.create(**whose)
+    at = CrontabSchedule.objects.create(minute=str(CrontabSchedule.objects.count()))
+    PeriodicTask.objects.create(name=uuid4().hex, task="nothing", crontab=at)
+    IntervalSchedule.objects.create(every=IntervalSchedule.objects.count() + 1, period="days")
+    TOTPDevice.objects.create(user=user(uuid4().hex), name="app")
+    Group.objects.create(name=uuid4().hex)
 
 
 def test_each_list_takes_the_same_few_queries_however_much_there_is(staff: Any) -> None:
@@ -63,6 +81,7 @@ def test_no_list_counts_to_the_end_or_reads_a_table_for_its_filters() -> None:
     for address, options in ours().items():
         assert options.paginator is CappedPaginator, address
         assert not options.show_full_result_count, address
+        assert not options.date_hierarchy, address
         for one in options.list_filter:
             kind = one[1] if isinstance(one, tuple) else one
             if isinstance(kind, str):
@@ -121,7 +140,31 @@ def test_lists_are_searched_and_narrowed_as_they_say(staff: Any) -> None:
         assert staff.get(address).context["cl"].result_count == n, address
 
 
+def test_log_ins_are_found_by_name_and_address_and_deleted_by_who_may(staff: Any, client: Any) -> None:
+    some_of_packages()
+    name = AccessAttempt.objects.get().username
+    for page in ("accessattempt", "accesslog", "accessfailurelog"):
+        for q, n in ((name, 1), ("203.0.113.7", 1), ("203.0.113.8", 0), (name[:5], 0)):
+            assert staff.get(f"/admin/axes/{page}/?q={q}").context["cl"].result_count == n, (page, q)
+    attempt = f"/admin/axes/accessattempt/{AccessAttempt.objects.get().pk}/delete/"
+    assert staff.post(attempt, {"post": "yes"}).status_code == 302
+    assert not AccessAttempt.objects.exists(), "they may try again"
+
+
+def test_who_may_look_at_what_beat_does_stops_none_of_it(client: Any) -> None:
+    some_of_packages()
+    task = PeriodicTask.objects.get(task="nothing")
+    client.force_login(user("looks", is_staff=True, may=["view_periodictask", "change_periodictask"]))
+    page = "/admin/django_celery_beat/periodictask/"
+    assert task.name in client.get(page).content.decode()
+    assert client.get(f"{page}{task.pk}/change/").status_code == 200
+    client.post(page, {"action": "disable_tasks", "_selected_action": [task.pk]})
+    assert client.post(f"{page}{task.pk}/change/", {"enabled": ""}).status_code == 403
+    task.refresh_from_db()
+    assert task.enabled
+
+
 def test_large_tables_are_large() -> None:
     """A table that grows with every match or training has a list that knows it."""
-    for model in (Room, Match, Box, Lesson, TrainingRun):
+    for model in (Room, Match, Box, Lesson, TrainingRun, AccessAttempt, AccessLog, AccessFailureLog):
         assert isinstance(admin.site._registry[model], Large), model
