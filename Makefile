@@ -98,8 +98,8 @@ faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
 
-# From the locks, so it is the same wherever it is made.
-sbom: $(DEV) ## a bill of materials of the site, var/sbom.json (CycloneDX)
+# From the locks, so it is the same wherever it is made, but for packages that are wanted on some platforms alone.
+sbom: $(DEV) $(SERVERS) ## a bill of materials of the site, var/sbom.json (CycloneDX)
 	@mkdir -p var
 	@cat requirements.txt menace_site/servers.txt \
 		| $(BIN)/python -W ignore -m cyclonedx_py requirements --output-reproducible --pyproject pyproject.toml - \

@@ -1,4 +1,6 @@
-"""The bill of materials of the site: what cyclonedx-bom reads from the locks, and the vendored JavaScript.
+"""The bill of materials of the site: what cyclonedx-bom reads from the locks, the vendored JavaScript, and images.
+
+Licences and what needs what are those of the packages as they are installed, which the locks have proved by their hash.
 
 ``make sbom`` pipes the former through this module.
 """
@@ -6,10 +8,14 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 from typing import Any
 
-from tests.licences import NPM_LOCK, VENDORED
+from packaging.utils import canonicalize_name
+
+from tests.licences import NPM_LOCK, ROOT, VENDORED, python_licences
 
 
 def vendored() -> list[dict[str, Any]]:
@@ -38,8 +44,49 @@ def vendored() -> list[dict[str, Any]]:
     return components
 
 
+def images() -> list[dict[str, Any]]:
+    """The components that ``docker-compose.yml`` starts from, by their exact versions."""
+    text = (ROOT / "docker-compose.yml").read_text()
+    named = set(re.findall(r"^\s*(?:image:(?: &\w+)?|FROM) (\S+:\S+)$", text, re.MULTILINE))
+    components = []
+    for name, _, version in sorted(image.partition(":") for image in named):
+        purl = f"pkg:docker/{name}@{version}"
+        components.append({"type": "container", "bom-ref": purl, "name": name, "version": version, "purl": purl})
+    return components
+
+
+def installed() -> dict[str, Any]:
+    """What cyclonedx-bom reads from the packages that are installed here: their licences, and what each needs."""
+    words = ("environment", "--output-reproducible", "--pyproject", "pyproject.toml", sys.executable)
+    command = [sys.executable, "-W", "ignore", "-m", "cyclonedx_py", *words]
+    told: dict[str, Any] = json.loads(subprocess.run(command, check=True, cwd=ROOT, capture_output=True).stdout)
+    return told
+
+
+def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, str]) -> None:
+    """Add to the bill of a lock what the installed packages tell of themselves; of others nothing is known.
+
+    Where cyclonedx-bom finds no licence it is that of ``licences``, by the name of the package.
+    """
+    names = {canonicalize_name(name): [{"license": {"name": licence}}] for name, licence in licences.items()}
+    known = {one["purl"]: one for one in here["components"]}
+    purls = {one["bom-ref"]: one["purl"] for one in here["components"]}
+    needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in here["dependencies"]}
+    for component in bill["components"]:
+        component["bom-ref"] = component["purl"]  # the number of a line, before
+        told = known.get(component["purl"], {}).get("licenses") or names.get(canonicalize_name(component["name"]))
+        if told:
+            component["licenses"] = told
+    locked = {component["purl"] for component in bill["components"]}
+    bill["dependencies"] = [
+        {"ref": ref, "dependsOn": sorted(locked & {purls[needed] for needed in needs.get(ref, [])})}
+        for ref in (*sorted(locked), "root-component")
+    ]
+
+
 if __name__ == "__main__":
     bill = json.load(sys.stdin)
-    bill["components"] += vendored()
+    completed(bill, installed(), python_licences())
+    bill["components"] += vendored() + images()
     json.dump(bill, sys.stdout, indent=1, sort_keys=True)
     sys.stdout.write("\n")

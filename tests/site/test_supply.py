@@ -1,11 +1,12 @@
 """What others wrote: its licences, and the bill of materials."""
 
 import re
+from typing import Any
 
 import pytest
 
-from tests.licences import NPM_LOCK, VENDORED, is_allowed, npm_licences, refused
-from tests.sbom import vendored
+from tests.licences import NPM_LOCK, ROOT, VENDORED, is_allowed, missing, npm_licences, python_licences, refused
+from tests.sbom import completed, images, vendored
 
 
 @pytest.mark.parametrize(
@@ -27,10 +28,58 @@ def test_one_offer_has_to_be_on_the_list_with_all_its_parts(licence: str, allowe
     assert (refused({"thing": licence}) == []) is allowed
 
 
+def test_a_package_that_belongs_here_and_is_not_there_is_missed() -> None:
+    lock = "Thing.One==1.0 \\\n    --hash=sha256:0\n"
+    lock += "thing-two==2 ; sys_platform == 'nowhere' \\\nthree==3 ; python_version > '3' \\\n"
+    assert missing(lock, []) == ["thing-one", "three"]
+    assert missing(lock, ["thing_one", "Three"]) == []
+
+
+def test_the_tool_that_reads_licences_is_read_too() -> None:
+    assert {"pip-licenses", "prettytable", "wcwidth"} <= set(python_licences())
+
+
 def test_packages_of_npm_may_be_used() -> None:
     licences = npm_licences()
     assert {"uplot", "axe-core", "typescript"} <= set(licences)
     assert refused(licences) == []
+
+
+def test_the_bill_says_licences_and_what_needs_what() -> None:
+    def component(ref: str, name: str, **more: Any) -> dict[str, Any]:
+        return {"bom-ref": ref, "name": name, "purl": f"pkg:pypi/{name}@1", **more}
+
+    licences = [{"license": {"id": "MIT"}}]
+    bill = {"components": [component("requirements-L1", "a"), component("requirements-L9", "b")]}
+    here = {
+        "components": [component(f"{name}==1", name, licenses=licences) for name in ("a", "b", "a-tool")],
+        "dependencies": [
+            {"ref": "root-component", "dependsOn": ["a-tool==1", "a==1"]},
+            {"ref": "a==1", "dependsOn": ["b==1"]},
+            {"ref": "a-tool==1"},
+        ],
+    }
+    bill["components"].append(component("requirements-L12", "c"))
+    completed(bill, here, {"c": "BSD License", "a": "another"})
+    assert [one["licenses"] for one in bill["components"]] == [
+        licences,
+        licences,
+        [{"license": {"name": "BSD License"}}],
+    ]
+    assert bill["dependencies"] == [
+        {"ref": "pkg:pypi/a@1", "dependsOn": ["pkg:pypi/b@1"]},
+        {"ref": "pkg:pypi/b@1", "dependsOn": []},
+        {"ref": "pkg:pypi/c@1", "dependsOn": []},
+        {"ref": "root-component", "dependsOn": ["pkg:pypi/a@1"]},
+    ]
+
+
+def test_images_of_the_compose_file_stand_in_the_bill() -> None:
+    assert [one["purl"].partition("@")[0] for one in images()] == [
+        f"pkg:docker/{name}" for name in ("caddy", "postgres", "python", "valkey/valkey")
+    ]
+    text = (ROOT / "docker-compose.yml").read_text()
+    assert all(f"{one['name']}:{one['version']}" in text for one in images())
 
 
 def test_vendored_scripts_stand_in_the_bill_with_the_hash_of_the_lock() -> None:
