@@ -22,8 +22,7 @@ N_PROCESSES = 2
 
 async def until(file: str) -> None:
     """Wait for a file in the folder that the test and the processes share."""
-    while not Path(os.environ["TOLD"], file).exists():
-        await asyncio.sleep(0.01)
+    await asyncio.to_thread(wait_until, Path(os.environ["TOLD"], file).exists)
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:
