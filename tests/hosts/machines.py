@@ -196,7 +196,6 @@ class Machines:
         }
         folders = [KERNELS]
         if service == "migrate" and self.code != BASE_DIR:  # releases of before still collect static files
-            subprocess.run(["chown", "-R", str(SITE_USER), self.image], check=True)
             folders.append(self.image)
         if "BACKUP_DIR" in settings:
             folders.append(self._volume(self.var / "backups", SITE_USER))
@@ -243,6 +242,8 @@ class Machines:
         self.image = Path(tempfile.mkdtemp(prefix="image-", dir=self.var))
         self.image.chmod(0o755)
         self.manage("collectstatic", "--no-input", "--verbosity", "0")
+        # Folders for kernels are made wherever Django starts, and here that was root's.
+        subprocess.run(["chown", "-R", f"{SITE_USER}:{SITE_USER}", self.image, KERNELS], check=True)
 
     def _name_hosts(self) -> None:
         """Tell what Docker's names tell: the addresses of all containers of a service."""
