@@ -1,7 +1,7 @@
 """A month of the site in ten minutes: its clock moved, 50,000 matches, 5,000 guests, 200 accounts with schedules.
 
-What is kept for a month is kept for a week here, so that what goes is seen to go. ``BENCH_MONTH_SHARE=0.05`` plays a
-twentieth of it, in half a minute.
+What is kept for a month is kept for a week here, and what is kept for longer for two, so that what goes is seen to go.
+``BENCH_MONTH_SHARE=0.05`` plays a twentieth of it, in half a minute.
 """
 
 from __future__ import annotations
@@ -28,7 +28,13 @@ SHARE = float(os.environ.get("BENCH_MONTH_SHARE", "1"))
 SECONDS = 600 * SHARE
 MATCHES, GUESTS, ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
 PLAYERS = 2
-WEEK = {"KEEP_GUEST_MATCHES_DAYS": "7", "KEEP_LEDGER_DAYS": "7", "KEEP_COPIES_DAYS": "7"}
+WEEK = {
+    **dict.fromkeys(("KEEP_GUEST_MATCHES_DAYS", "KEEP_LEDGER_DAYS", "KEEP_COPIES_DAYS"), "7"),
+    # What goes after a quarter and a year, later than that; and of ten matches a person in a month some are too many.
+    **dict.fromkeys(("KEEP_GUEST_MACHINES_DAYS", "KEEP_MATCHES_DAYS"), "14"),
+    "MATCHES_PER_GUEST": "3",
+    "MATCHES_PER_ACCOUNT": "5",
+}
 LIMIT_MS = 100
 TABLES = """
     SELECT relname, (SELECT count(*) FROM pg_index WHERE indrelid = relid) FROM pg_stat_user_tables ORDER BY relname"""
