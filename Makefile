@@ -89,10 +89,14 @@ hosts: $(DEV) $(SERVERS) ## docker-compose.yml as several machines, of Debian's 
 	fi
 	@$(BIN)/python -m tests.hosts $(HOSTS)
 
-faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled up, set to another time (as root; minutes)
-	@command -v cc >/dev/null || test "$$(id -u)" != 0 || \
-		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc libc6-dev; } \
-			>/dev/null || true
+faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled up, cut off, set to another time (as root; minutes)
+	@missing=; has() { command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
+	has cc "gcc libc6-dev"; has ip iproute2; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing for the faults:$$missing"; \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $$missing; } \
+			>/dev/null || true; \
+	fi
 	@$(BIN)/python -m tests.site.faults $(FAULTS)
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed

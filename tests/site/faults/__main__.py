@@ -1,29 +1,39 @@
 """A whole site, and people who play on it while it is broken: nothing accepted is lost or doubled. ``make faults``.
 
-    python -m tests.site.faults                     all of them, as root (a small file system has to be mounted)
+    python -m tests.site.faults                     all of them, as root (a small file system and a network of its own)
     python -m tests.site.faults --short             those that ``make test`` does, all in one crowd
     python -m tests.site.faults --only NAME         one alone, or some
 
-Twenty people move twice a second, and a machine learns 300,000 games meanwhile. Afterwards every move that was
-answered is stored, and no other; each match that ended was counted once; the run has learnt its games, each once; all
-beads have their cause. The exit status is the number of faults after which that was not so.
+Twenty people move twice a second, and a machine learns without end meanwhile: before what happens to the site, and
+after it. Every move that was answered is stored, and no other; each match that ended was counted once; the training,
+once it is stopped, has taught the beads of one that nobody disturbed; all beads have their cause. That a fault was one
+is seen to each time: something died, the disk refused, nobody was reached. The exit status is the number of faults
+after which something was not so.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
+import errno
 import hashlib
 import os
 import shutil
 import signal
+import socket
+import statistics
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,16 +43,30 @@ from menace_site.servers import BASE_DIR
 from tests.bench.live_client import Case
 from tests.bench.live_load import HOUSE_MACHINE, OPPONENTS, UNBOUNDED, Result, idle_site, play, set_up_here
 from tests.bench.live_site import Process, Site, our_processes, running_site
+from tests.prober import Prober
 from tests.waiting import HANG_S, wait_until
 
-N_PEOPLE = 20
-N_GAMES = 300_000
+N_PEOPLE, N_WATCHERS = 20, 8
+"""So many watchers that both web processes have some."""
+ENDLESS = 1_000_000_000_000
+"""The games of a training that does not end by itself."""
+GAME = "hexapawn"
+"""Which it learns: its boxes are few, so that the small disk holds what is written of them."""
+LOOK_S = 0.01
+"""How often somebody looks whether the moment has come."""
 CALM_S = 2.0
 """How long all is well, before and after."""
-SHORT_S, LONG_S = 6.0, 25.0
-"""How long something hangs: longer than anything waits for an answer, and longer than a lease."""
+SHORT_S = 6.0
+"""How long something hangs: longer than anything waits for an answer."""
+ANSWERED_S, TOLD_S, DEARER_MS = 3.0, 2.0, 100.0
+"""What is promised: somebody answers by then, every page knows by then, a move takes no more than so much longer."""
+STUCK_MS = 1000.0
+"""Nothing but a move that waited for something that hangs takes so much longer."""
 DISK_MB = 600
+LEFT = 100_000
+"""Sessions that have ended: what a sweep takes a second for."""
 CLOCK = Path(__file__).with_name("clock.c")
+CLONE_NEWNET = 0x40000000
 
 
 def say(text: str) -> None:
@@ -51,136 +75,383 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+@dataclass
+class Scene:
+    """A site that is being broken."""
+
+    site: Site
+    run: Any = None
+    """The training that goes on meanwhile."""
+    moments: list[float] = field(default_factory=list)
+    """When it was broken, and when it was mended, by ``time.perf_counter``."""
+    notes: list[str] = field(default_factory=list)
+    """Figures, to be told."""
+
+    def note_now(self) -> None:
+        """It is broken now, or mended."""
+        self.moments.append(time.perf_counter())
+
+
+Act = Callable[[Scene], None]
+Bound = Callable[[Scene, Result], None]
+
+
 # What happens to it
 
 
 def found(group: str, *, is_leader: bool | None = None) -> list[Process]:
     """Processes of the site, the busiest first: of a group of ``live_site.GROUPS``, those that lead or that are led."""
     of_group = [one for one in our_processes() if one.group == group and is_leader in {None, one.is_leader}]
+    assert of_group, f"there is no {group}"
     return sorted(of_group, key=lambda one: -one.cpu_s)
 
 
-def send(number: signal.Signals, of: list[Process]) -> None:
+def send(number: signal.Signals, pids: Sequence[int]) -> None:
     """Send all of them a signal at once."""
-    for process in of:
+    for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, number)
+            os.kill(pid, number)
 
 
-def killed(group: str, *, is_leader: bool | None = None, at_most: int = 99) -> None:
+def killed(
+    scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
+) -> None:
     """They die, without a word, and the site has to help itself."""
-    of = found(group, is_leader=is_leader)[:at_most]
-    assert of, f"there is no {group}"
-    send(signal.SIGKILL, of)
-    time.sleep(SHORT_S)
-
-
-def hung(group: str, seconds: float, *, is_leader: bool | None = None, at_most: int = 99) -> None:
-    """They live, and do nothing for a while."""
-    of = found(group, is_leader=is_leader)[:at_most]
-    assert of, f"there is no {group}"
-    send(signal.SIGSTOP, of)
+    pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
+    scene.note_now()
+    send(signal.SIGKILL, pids)
     time.sleep(seconds)
-    send(signal.SIGCONT, of)
+    assert not {one.pid for one in our_processes() if one.group == group} & set(pids), f"{group} has not died"
+
+
+def hung(
+    scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
+) -> None:
+    """They live, and do nothing for a while."""
+    pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
+    scene.note_now()
+    send(signal.SIGSTOP, pids)
+    time.sleep(seconds)
+    assert all(_state(pid) == "T" for pid in pids), f"{group} did not hang"
+    scene.note_now()
+    send(signal.SIGCONT, pids)
     time.sleep(CALM_S)
 
 
-def emptied() -> None:
+def _state(pid: int) -> str:
+    """What the kernel says of a process: T is one that is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def all_webs_killed(scene: Scene) -> None:
+    """Nobody is left who listens; somebody answers within three seconds all the same."""
+    with Prober(scene.site.host, scene.site.port) as prober:
+        killed(scene, "web")
+        served = prober.statuses["200"]
+        assert wait_until(lambda: prober.statuses["200"] > served), "the site does not come back"
+    scene.notes.append(f"{prober.longest_s:.1f} s without an answer, {dict(prober.statuses)}")
+    assert prober.statuses["none"], "somebody answered all the time"
+    assert prober.longest_s <= ANSWERED_S, f"nobody answered for {prober.longest_s:.1f} s"
+
+
+def worker_lost(scene: Scene, number: signal.Signals, *, with_all: bool = False) -> None:
+    """Who has the training dies with its lease, or hangs for longer than it lasts: another takes the training up."""
+    holder = _caught(scene)
+    before = _row(scene)
+    scene.note_now()
+    send(number, [one.pid for one in found("workers")] if with_all else [holder])
+    assert wait_until(lambda: _row(scene).leased_by not in {"", before.leased_by}), "nobody took the training up"
+    assert datetime.now(UTC) > before.lease_until, "it was taken up before the lease had run out"
+    scene.notes.append(f"taken up after {time.perf_counter() - scene.moments[0]:.1f} s")
+    if number != signal.SIGKILL:
+        assert _state(holder) == "T", "the worker did not hang"
+        send(signal.SIGCONT, [holder])
+
+
+def _caught(scene: Scene) -> int:
+    """The process that has the training, stopped while it has it, and between two of its transactions."""
+    while True:
+        if name := _row(scene).leased_by:
+            pid = int(name.rpartition(" ")[2])
+            send(signal.SIGSTOP, [pid])
+            if _row(scene).leased_by == name and _is_free(scene):
+                return pid
+            send(signal.SIGCONT, [pid])
+        time.sleep(LOOK_S)
+
+
+def _is_free(scene: Scene) -> bool:
+    """Whether nobody has locked the training's row."""
+    from django.db import OperationalError, transaction
+
+    try:
+        with transaction.atomic():
+            type(scene.run).objects.select_for_update(nowait=True).get(pk=scene.run.pk)
+    except OperationalError:
+        return False
+    return True
+
+
+def _row(scene: Scene) -> Any:
+    """The training as it is stored; asked again while the database is away."""
+    from django.db import Error, connection
+
+    rows: list[Any] = []
+
+    def is_read() -> bool:
+        try:
+            rows.append(type(scene.run).objects.get(pk=scene.run.pk))
+        except Error:
+            connection.close()
+        return bool(rows)
+
+    assert wait_until(is_read), "the database does not come back"
+    return rows[0]
+
+
+def database_killed(scene: Scene) -> None:
+    """PostgreSQL dies, and is started again."""
+    killed(scene, "postgres", is_leader=True, seconds=0)
+    assert wait_until(lambda: _now_there() is not None, poll_s=0.02), "PostgreSQL does not come back"
+    scene.note_now()
+    time.sleep(SHORT_S)
+
+
+def _now_there() -> float | None:
+    """What PostgreSQL takes for the time, in seconds; ``None`` while it is away."""
+    import psycopg
+    from django.db import connection
+
+    try:
+        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as own:
+            row = own.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()
+            return float(row[0]) if row else None
+    except psycopg.OperationalError:
+        return None
+
+
+def emptied(scene: Scene) -> None:
     """The broker forgets everything: counts of rates, messages to workers."""
     import redis
     from django.conf import settings
 
+    n_forgotten = 0
     for _ in range(3):
         with redis.Redis.from_url(settings.REDIS_URL) as broker:
+            n_forgotten += broker.dbsize()
             broker.flushall()
         time.sleep(CALM_S)
+    assert n_forgotten, "there was nothing to forget"
 
 
-def sessions_cut() -> None:
+def sessions_cut(scene: Scene) -> None:
     """PostgreSQL ends every session that it has, as an operator may, again and again."""
     import psycopg
     from django.db import connection
 
+    ended = "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {}"
+    others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
     with psycopg.connect(**connection.get_connection_params(), autocommit=True) as own:
         for _ in range(5):
-            own.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            row = own.execute(ended.format(others)).fetchone()
+            assert row is not None
+            assert row[0], "there was no session"
             time.sleep(CALM_S)
 
 
-def cut_short(*words: str) -> None:
-    """A command of ``manage.py`` is killed after less and more of its time."""
-    for after_s in (1.0, 1.5, 2.0, 2.5, 3.0):
+def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Callable[[], bool]) -> None:
+    """A command of ``manage.py`` is killed in the middle of its work, sooner and later, each time with work to do."""
+    for after_s in (0.0, 0.02, 0.05, 0.1, 0.2):
+        prepare()
+        assert not is_at_work()
         process = processes.spawn([sys.executable, "manage.py", *words], cwd=BASE_DIR)
-        time.sleep(after_s)
-        send(signal.SIGKILL, [Process(process.pid, "", True, 0)])
+        try:
+            assert wait_until(is_at_work, poll_s=0.002), f"{words[0]} does not begin"
+            time.sleep(after_s)
+        finally:
+            processes.bury(process)
+        assert is_at_work(), f"{words[0]} was over before it was killed"
+
+
+def sweep_killed(scene: Scene) -> None:
+    """The sweep dies in the middle, wherever that is; what it leaves the next one clears."""
+    from django.contrib.sessions.models import Session
+    from django.db import connection
+
+    left = Session.objects.filter(session_key__startswith="left-")
+    first, last = (left.filter(session_key=f"left-{number:06}") for number in (1, LEFT))
+
+    def prepare() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO django_session SELECT 'left-' || lpad(number::text, 6, '0'), '', now() - interval '1 day'"
+                " FROM generate_series(1, %s) number ON CONFLICT DO NOTHING",
+                [LEFT],
+            )
+
+    words = ["shell", "--no-imports", "--command", "from learning.tasks import sweep\nwhile True: sweep()"]
+    cut_short(words, prepare, lambda: not first.exists() and last.exists())
+    process = processes.spawn([sys.executable, "manage.py", *words], cwd=BASE_DIR)
+    try:
+        assert wait_until(lambda: not left.exists()), "what was left is not cleared"
+    finally:
         processes.bury(process)
 
 
-def sweep_killed() -> None:
-    """The sweep dies in the middle, wherever that is."""
-    cut_short("shell", "--no-imports", "--command", "from learning.tasks import sweep\nwhile True: sweep()")
+def backup_killed(scene: Scene) -> None:
+    """A back-up dies in the middle, and nothing that looks whole is left; the next one is."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def prepare() -> None:
+            for part in folder.glob(".beadbox-*.part"):
+                part.unlink()
+
+        cut_short(["backup", name], prepare, lambda: any(folder.glob(".beadbox-*.dump.part")))
+        assert not list(folder.glob("*.dump")), "something looks whole"
+        subprocess.run([sys.executable, "manage.py", "backup", name], cwd=BASE_DIR, check=True, capture_output=True)
+        (dump,) = folder.glob("*.dump")
+        sum_of = Path(f"{dump}.sha256").read_text().split()[0]
+        assert hashlib.sha256(dump.read_bytes()).hexdigest() == sum_of, dump
+        assert not list(folder.glob(".beadbox-*.part")), "what was left in the middle stays"
 
 
-def backup_killed() -> None:
-    """A back-up dies in the middle; what looks whole is whole."""
-    with tempfile.TemporaryDirectory() as folder:
-        cut_short("backup", folder)
-        for dump in Path(folder).glob("*.dump"):
-            sum_of = Path(f"{dump}.sha256").read_text().split()[0]
-            assert hashlib.sha256(dump.read_bytes()).hexdigest() == sum_of, dump
+def disk_full(scene: Scene, folder: Path) -> None:
+    """There is no byte left for a while: neither for a file of ours nor for the database."""
+    import psycopg
+    from django.db import connection
 
-
-def disk_full(folder: Path) -> None:
-    """There is no byte left for a while."""
-    ballast = folder / "ballast"
-    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(1 << 16))
-    time.sleep(SHORT_S)
+    ballast, n_full, n_refused = folder / "ballast", 0, 0
+    end = time.monotonic() + SHORT_S
+    with ballast.open("wb", buffering=0) as file:
+        while time.monotonic() < end:
+            try:
+                while True:
+                    file.write(bytes(1 << 16))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                n_full += 1
+            try:
+                with psycopg.connect(**connection.get_connection_params()) as own:  # never committed
+                    own.execute("CREATE TABLE ballast AS SELECT repeat('x', 1000) FROM generate_series(1, 20000)")
+                    own.rollback()
+            except psycopg.OperationalError:
+                n_refused += 1
+            time.sleep(LOOK_S)
     ballast.unlink()
+    scene.notes.append(f"full {n_full} times, {n_refused} writes of ours refused")
+    assert n_refused, "the database found room"
     time.sleep(SHORT_S)
 
 
-def clock_moved(clock: Path) -> None:
-    """It is an hour later, then an hour earlier than it was, then right again."""
+def clock_moved(scene: Scene, clock: Path) -> None:
+    """It is an hour later, then an hour earlier than it was, then right again: for the database and for the web."""
+    health = urllib.request.Request(
+        f"http://{scene.site.host}:{scene.site.port}/api/health", headers={"Host": scene.site.host}
+    )
     for offset_s in (3600, -3600, 0):
         with clock.open("r+b") as file:
             file.write(struct.pack("l", offset_s))
         time.sleep(SHORT_S)
+        with urllib.request.urlopen(health, timeout=HANG_S) as answer:  # our own server
+            of_web = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+        of_database = _now_there()
+        assert of_database is not None
+        wrong_s = [clock_s - time.time() - offset_s for clock_s in (of_web, of_database)]
+        assert all(abs(seconds) < 60 for seconds in wrong_s), f"{offset_s}: {wrong_s}"
 
 
-ALL: dict[str, Callable[[], None]] = {
-    "a web process killed": partial(killed, "web", is_leader=False, at_most=1),
-    "all web processes killed": partial(killed, "web"),
-    "the workers killed": partial(killed, "workers"),
-    "PostgreSQL killed": partial(killed, "postgres", is_leader=True),
-    "a session of PostgreSQL killed": partial(killed, "postgres", is_leader=False, at_most=1),
+def link_down(scene: Scene) -> None:
+    """Nothing reaches anybody by network for a while, and who was connected stays so."""
+    where = (scene.site.host, scene.site.port)
+    scene.note_now()
+    _link("down")
+    try:
+        time.sleep(SHORT_S)
+        with contextlib.suppress(OSError), socket.create_connection(where, timeout=CALM_S):
+            raise AssertionError("the link is not down")
+    finally:
+        _link("up")
+    scene.note_now()
+    with socket.create_connection(where, timeout=CALM_S):
+        time.sleep(SHORT_S)
+
+
+def _link(state: str) -> None:
+    subprocess.run(["ip", "link", "set", "lo", state], check=True)
+
+
+# What is promised
+
+
+def pages_told(scene: Scene, result: Result) -> None:
+    """Every page that is open knows within two seconds that the database is away, and that it is back."""
+    broken_at, mended_at = scene.moments
+    waits = []
+    assert result.found["news"], "nobody watches"
+    for news in result.found["news"]:
+        for said, since in (("away", broken_at), ("ok", mended_at)):
+            at = [moment for moment, how in news if how == said and moment >= broken_at]
+            assert at, f"a page was not told: {said}"
+            waits.append(at[0] - since)
+    scene.notes.append(f"pages were told within {max(waits):.1f} s")
+    assert max(waits) <= TOLD_S, f"a page was told after {max(waits):.1f} s"
+
+
+def moves_no_dearer(scene: Scene, result: Result) -> None:
+    """A move takes a tenth of a second more at most, and none waits for what hangs."""
+    begin, end = scene.moments
+    found = result.found
+    moves = list(zip(found["sent"], found["milliseconds"], strict=True))
+    hanging = [ms for at, ms in moves if begin <= at < end]
+    calm = [ms for at, ms in moves if not begin <= at < end]
+    slow, usual = (statistics.quantiles(some, n=20)[-1] for some in (hanging, calm))
+    scene.notes.append(f"95 % of moves within {slow:.0f} ms, otherwise {usual:.0f}; the slowest {max(hanging):.0f}")
+    assert slow <= usual + DEARER_MS, f"95 % of moves within {slow:.0f} ms, and {usual:.0f} otherwise"
+    assert max(hanging) <= max(calm) + STUCK_MS, f"a move took {max(hanging):.0f} ms"
+
+
+ALL: dict[str, Act] = {
+    "a web process killed": partial(killed, group="web", is_leader=False, at_most=1),
+    "all web processes killed": all_webs_killed,
+    "a worker killed": partial(worker_lost, number=signal.SIGKILL),
+    "a worker hung": partial(worker_lost, number=signal.SIGSTOP),
+    "the workers killed": partial(worker_lost, number=signal.SIGKILL, with_all=True),
+    "the workers hung": partial(hung, group="workers", seconds=25.0),  # longer than a lease
+    "PostgreSQL killed": database_killed,
+    "a session of PostgreSQL killed": partial(killed, group="postgres", is_leader=False, at_most=1),
     "all sessions ended": sessions_cut,
-    "the broker killed": partial(killed, "valkey"),
+    "PostgreSQL hung": partial(hung, group="postgres"),
+    "the broker killed": partial(killed, group="valkey"),
     "the broker emptied": emptied,
-    "a web process hung": partial(hung, "web", SHORT_S, is_leader=False, at_most=1),
-    "PostgreSQL hung": partial(hung, "postgres", SHORT_S),
-    "the broker hung": partial(hung, "valkey", SHORT_S),
-    "the workers hung": partial(hung, "workers", LONG_S),
+    "the broker hung": partial(hung, group="valkey"),
+    "a web process hung": partial(hung, group="web", is_leader=False, at_most=1),
     "the sweep killed": sweep_killed,
     "a back-up killed": backup_killed,
+    "the link down": link_down,
+}
+BOUNDS: dict[str, Bound] = {
+    "PostgreSQL killed": pages_told,
+    "PostgreSQL hung": pages_told,
+    "the broker hung": moves_no_dearer,
 }
 
 
-def short() -> None:
+def short(scene: Scene) -> None:
     """Of everything that dies or hangs one, within seconds."""
-    send(signal.SIGKILL, found("web", is_leader=False)[:1])
-    time.sleep(CALM_S)
-    hung("valkey", CALM_S)
-    send(signal.SIGKILL, found("postgres", is_leader=True))
-    time.sleep(CALM_S)
+    killed(scene, "web", is_leader=False, at_most=1, seconds=CALM_S)
+    hung(scene, "valkey", seconds=CALM_S)
+    killed(scene, "postgres", is_leader=True, seconds=CALM_S)
 
 
-# Who plays meanwhile
+# Who plays and learns meanwhile
 
 
 def case_of(site: Site, n_people: int) -> Case:
     """People who do not think for long, and give a site up that says nothing for four seconds."""
+    from learning.models import Machine
+
     return Case(
         port=site.port,
         n_matches=n_people,
@@ -188,54 +459,70 @@ def case_of(site: Site, n_people: int) -> Case:
         think_s=0.5,
         seconds=HANG_S,
         silent_s=4.0,
+        watched=Machine.objects.get(slug=HOUSE_MACHINE).pk,
+        n_watchers=N_WATCHERS,
     )
 
 
-def learning() -> Any:
-    """A run that goes on meanwhile, of a machine of its own."""
-    from learning.models import Machine
-    from learning.services.machines import machine_create
-    from learning.services.runs import Stage, training_run_start
+def learning(n_games: int) -> Any:
+    """A training of a machine of its own, always the same one as far as it goes."""
+    from games.rules.base import Side
+    from games.rules.registry import game_get
+    from learning import tasks
+    from learning.services.machines import machine_create, preset_usual
+    from learning.services.runs import Stage, run_store
+    from learning.workers.runs import RUNS
 
-    house = Machine.objects.get(slug=HOUSE_MACHINE)
-    pupil = machine_create(game=house.game, side=house.side, name="In training", preset=house.preset)
-    return training_run_start(machine=pupil.slug, stages=[Stage("random", N_GAMES)], seed=1)
-
-
-def has_learnt(run: Any) -> bool:
-    """Whether a run is over; with the database away nobody can tell."""
-    from django.db import Error, connection
-
-    try:
-        run.refresh_from_db()
-    except Error:
-        connection.close()
-        return False
-    return run.finished_at is not None
+    preset = preset_usual(game_get(GAME), Side.SECOND)
+    pupil = machine_create(game=GAME, side=Side.SECOND, name="In training", preset=preset)
+    run = run_store(pupil, [Stage("random", n_games)], [None], seed=1)  # longer than may be asked for
+    tasks.knock(RUNS, [run.pk])
+    return run
 
 
-def tried(site: Site, name: str, act: Callable[[], None], n_people: int = N_PEOPLE) -> bool:
+def broken(scene: Scene, act: Act) -> None:
+    """What happens while people play: a training begins, goes on before and after something happens, and is stopped."""
+    from learning.services.runs import training_run_cancel
+
+    scene.run = learning(ENDLESS)
+    assert wait_until(lambda: _row(scene).games_done > 0), "the training does not begin"
+    time.sleep(CALM_S)
+    assert _row(scene).finished_at is None, "the training was over before anything happened"
+    act(scene)
+    time.sleep(CALM_S)
+    done = _row(scene).games_done
+    assert wait_until(lambda: _row(scene).games_done > done), "the training does not go on"
+    training_run_cancel(run_id=scene.run.pk)
+    assert wait_until(lambda: _row(scene).finished_at is not None), "the training does not stop"
+
+
+def _mislearnt(scene: Scene) -> Iterator[str]:
+    """How what was taught differs from what as many games teach that nobody disturbs, in words."""
+    run, twin = _row(scene), Scene(scene.site, learning(_row(scene).games_done))
+    assert wait_until(lambda: _row(twin).finished_at is not None), "the undisturbed training does not end"
+    taught, undisturbed = (
+        list(one.machine.own_boxes.order_by("position").values_list("position", "beads", "visits"))
+        for one in (run, _row(twin))
+    )
+    if run.status != "cancelled" or run.machine.n_games != run.games_done:
+        yield f"the training is {run.status} after {run.games_done} games, its machine after {run.machine.n_games}"
+    if not taught or taught != undisturbed or run.random_state != _row(twin).random_state:
+        yield f"other beads than {run.games_done} undisturbed games teach"
+
+
+def tried(site: Site, name: str, act: Act, n_people: int = N_PEOPLE) -> bool:
     """Break the site in one way while people play; whether nothing was lost or doubled. Says what was seen."""
-    begin = time.monotonic()
-
-    def meanwhile() -> None:
-        runs.append(learning())
-        time.sleep(CALM_S)
-        act()
-        time.sleep(CALM_S)
-
-    runs: list[Any] = []
+    begin, scene = time.monotonic(), Scene(site)
     try:
-        result = play(site, case_of(site, n_people), meanwhile=meanwhile)
-        assert wait_until(partial(has_learnt, runs[0])), "the run does not end"
-        runs[0].machine.refresh_from_db()
-        wrong = [*result.found["faults"], *result.wrong]
-        if runs[0].status != "finished" or runs[0].machine.n_games != N_GAMES:
-            wrong.append(f"the run is {runs[0].status} after {runs[0].machine.n_games} of {N_GAMES} games")
+        result = play(site, case_of(site, n_people), meanwhile=partial(broken, scene, act))
+        wrong = [*result.found["faults"], *result.wrong, *_mislearnt(scene)]
+        if bound := BOUNDS.get(name):
+            bound(scene, result)
     except Exception:  # the next fault may tell more
         say(f"{name:32} WRONG\n{traceback.format_exc()}\n{(site.var / 'supervisor.log').read_text()[-5000:]}")
         return False
-    say(f"{name:32} {_told(result)}; {time.monotonic() - begin:.0f} s{'; WRONG' if wrong else ''}")
+    told = "; ".join([_told(result), *scene.notes, f"{_row(scene).games_done:,} games learnt"])
+    say(f"{name:32} {told}; {time.monotonic() - begin:.0f} s{'; WRONG' if wrong else ''}")
     for what in wrong[:10]:
         say(f"    {what}")
     return not wrong
@@ -248,6 +535,13 @@ def _told(result: Result) -> str:
 
 
 # The whole
+
+
+def network_of_our_own() -> None:
+    """From now on this process and all that it starts have a network of their own, whose one link they may cut."""
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "no network of our own")
+    _link("up")
 
 
 @contextlib.contextmanager
@@ -266,9 +560,11 @@ def lacking() -> list[str]:
     """What keeps these from being tried, in sentences."""
     said = []
     if os.geteuid():
-        said.append("Only root may mount a small file system.")
+        said.append("Only root may mount a small file system, and have a network of its own.")
     if shutil.which("cc") is None:
         said.append("There is no C compiler, for a clock that can be moved: apt install gcc libc6-dev.")
+    if shutil.which("ip") is None:
+        said.append("There is no ip, for a link that is down: apt install iproute2.")
     return said
 
 
@@ -285,6 +581,7 @@ def main(words: list[str]) -> int:
     if said := lacking():
         say("\n".join(said))
         return 1
+    network_of_our_own()
     with contextlib.ExitStack() as stack:
         disk = stack.enter_context(small_disk())
         clock, library = disk / "clock", disk / "clock.so"
@@ -293,7 +590,11 @@ def main(words: list[str]) -> int:
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(disk)
         site = stack.enter_context(idle_site(LD_PRELOAD=str(library), BEADBOX_CLOCK=str(clock)))
-        faults = {**ALL, "the disk full": partial(disk_full, disk), "the clock moved": partial(clock_moved, clock)}
+        faults: dict[str, Act] = {
+            **ALL,
+            "the disk full": partial(disk_full, folder=disk),
+            "the clock moved": partial(clock_moved, clock=clock),
+        }
         return sum(not tried(site, name, faults[name]) for name in options.only or faults)
 
 
