@@ -31,6 +31,8 @@ from menace_site import processes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 60
+HUNG = "60s"
+"""A process that does nothing in a transaction for so long hangs, and PostgreSQL takes its locks away."""
 UNPRIVILEGED_ID = 65534  # nobody; PostgreSQL refuses to run as root
 SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
@@ -253,7 +255,9 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
         # Two moves at once are a fault on purpose: a line each, without the statement.
         "log_min_error_statement": "log",
     }
-    if not is_durable:
+    if is_durable:
+        options["idle_in_transaction_session_timeout"] = HUNG
+    else:
         options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
     settings = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
     return [*unprivileged().prefix, postgres_bin() / "postgres", "-D", var / "postgres", *settings]

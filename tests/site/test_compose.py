@@ -14,7 +14,7 @@ from django.test import override_settings
 from learning.core.training.population import MOST_THREADS
 from learning.workers.runs import LEASE_S
 from menace_site.management.commands import set_up
-from menace_site.servers import BASE_DIR
+from menace_site.servers import BASE_DIR, HUNG
 from tests.hosts import docker
 from tests.hosts.compose import FILE, Compose
 from tests.site.test_settings import SAFE, setting
@@ -124,6 +124,7 @@ def test_a_database_gives_up_hosts_that_vanished_before_another_takes_their_work
     idle, interval, count = (int(words[f"tcp_keepalives_{name}"]) for name in ("idle", "interval", "count"))
     assert idle + interval * count < LEASE_S
     assert int(words["tcp_user_timeout"]) < LEASE_S * 1000
+    assert words["idle_in_transaction_session_timeout"] == HUNG
 
 
 def test_its_text_is_filled_in_as_compose_does() -> None:

@@ -59,6 +59,17 @@ def test_a_stale_pid_file_does_not_stop_the_server(pid: str, prepared: Path) -> 
     child.wait()
 
 
+def test_who_hangs_in_a_transaction_loses_its_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "HUNG", "100ms")
+    with servers.throwaway_servers(tmp_path, database=True, redis=False, is_durable=True):
+        url = servers.private_database_url(tmp_path)
+        with psycopg.connect(url) as hangs, psycopg.connect(url) as waits:
+            hangs.execute("SELECT pg_advisory_xact_lock(1)")
+            waits.execute("SELECT pg_advisory_xact_lock(1)")  # for ever, if it was never taken away
+            with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
+                hangs.execute("SELECT 1")
+
+
 def test_a_server_that_is_still_stopping_is_waited_for(prepared: Path) -> None:
     data = prepared / "postgres"
     old = subprocess.Popen([sys.executable, "-c", "input()"], cwd=data, stdin=subprocess.PIPE)
