@@ -18,32 +18,48 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from menace_site.servers import BASE_DIR
 from tests.bench.live_client import Case
+from tests.bench.live_load import played, set_up_with, totals, wrong_rows
 from tests.hosts import docker
 from tests.hosts.docker import Docker
 from tests.hosts.machines import PACKAGES, Machines, postgres_programs
 from tests.hosts.visitor import Visitor, hear
-from tests.waiting import wait_until
+from tests.prober import Prober
+from tests.waiting import HANG_S, wait_until
+
+if TYPE_CHECKING:
+    from learning.models import Job
 
 N_WEBS, N_WORKERS = 2, 3
 WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
-N_GAMES = 60_000
-"""Of each run: some turns of every worker."""
+N_GAMES = 4_000_000
+"""Of each run: many turns of every worker, and no end while a host is away."""
+ENDLESS = 1_000_000_000
+"""Of a run that is stopped before its end."""
+SCHEDULERS = ("beat-1", "beat-2")
+HOLD, FIRE = "learning.beat.house_tournament_hold", "learning.beat.schedule_fire"
+"""What schedulers send: to see to the tournament of the house, and to a schedule."""
 MIXED_S = 10
 """How long yesterday's program is on today's tables before its processes are renewed."""
 FAIL_S = 10
 """The proxy's ``fail_duration``: for so long it sends nobody to a web host that it found starting."""
-AWAY_S = 25
-"""How long a host is away: longer than a lease."""
+AWAY_S = 12.5
+"""How long a host is away: longer than its connections are kept."""
+ARRIVED_S = 1.0
+"""After which what a host had sent before it was cut off is stored."""
+BACK_S = 2.0
+"""What a release may cost somebody who plays: a socket that breaks is there again within this time."""
 
 
 def say(text: str) -> None:
@@ -91,9 +107,9 @@ class Play:
         """Six machines learn on three hosts, undisturbed, then with hosts that vanish, then on one: equal beads."""
         with self._only(WORKERS[:1]):
             alone = self._trained()
-        before = self._turns()
+        before = self._turns("runs")
         together = self._trained()
-        shares = self._shares(before)
+        shares = self._shares("runs", before)
         assert min(shares) > 0, f"a host had no turn: {shares}"
         assert together == alone, "three hosts taught other beads than one"
         disturbed = self._trained(self._vanishing)
@@ -105,52 +121,104 @@ class Play:
         machines = [self._machine(f"Entry {number}") for number in range(6)]
         with self._only(WORKERS[:1]):
             alone = self._tournament(machines)
-        before = self._turns()
-        spread = self._tournament(machines, lambda: self._away("worker-2", AWAY_S))
-        shares = self._shares(before)
+        before = self._turns("pairings")
+        spread = self._tournament(machines, self._away_with_a_pairing)
+        shares = self._shares("pairings", before)
         assert spread == alone, "another table than of one host"
         assert sum(share > 0 for share in shares) > 1, f"one host alone had turns: {shares}"
         return f"{len(alone)} entries; turns by host {shares}; the same table"
 
     def web_hosts(self) -> str:
         """Matches go on while each web host vanishes, is killed and comes back; no move is lost or doubled."""
-        found = self._crowd(90, lambda: self._each(("web-1", "web-2"), self._web_away))
-        return self._told(found)
+        return self._told(self._crowd(lambda: self._each(("web-1", "web-2"), self._cut_and_killed)))
 
     def data_hosts(self) -> str:
-        """The hosts of the database, the broker and the proxy are killed and start again; nothing is lost."""
-        found = self._crowd(60, lambda: self._each(("redis-1", "postgres-1", "proxy-1"), self._restarted))
-        return self._told(found)
+        """The same of the hosts of which there is one each: of the broker, the database, the clerk, the proxy."""
+        names = ("redis-1", "postgres-1", "clerk-1", "proxy-1")
+        return self._told(self._crowd(lambda: self._each(names, self._cut_and_killed)))
 
     def schedulers(self) -> str:
-        """A second scheduler, started by mistake, starts nothing twice."""
+        """A second scheduler, started by mistake, starts nothing twice, though both knock for everything."""
+        from learning.models import Schedule, Tournament
+
         self.cluster.start("beat-2")
+        houses = Tournament.objects.filter(owner=None)
+        assert wait_until(houses.exists, poll_s=1)
         machine = self._machine("By the clock")
-        schedule = self.ask(
-            "POST", "schedules", machine=str(machine), opponent="random", games=10, every=1, period="minutes"
-        )
-        assert wait_until(lambda: self.ask("GET", f"schedules/{schedule['id']}")["fired"] >= 2, poll_s=1)
+        with self._heard() as heard:
+            assert wait_until(lambda: min(heard(HOLD)) > 0, poll_s=1), "one of two says nothing"
+            houses.delete()  # to be begun once more, under both
+            held = heard(HOLD)
+            schedule = self.ask(
+                "POST", "schedules", machine=str(machine), opponent="random", games=10, every=1, period="minutes"
+            )["id"]
+            assert wait_until(lambda: self.ask("GET", f"schedules/{schedule}")["fired"] >= 2, poll_s=1)
+            assert wait_until(lambda: min(heard(FIRE)) >= 2, poll_s=1), "one of two has not knocked"
+            assert wait_until(
+                lambda: houses.exists() and all(now >= then + 2 for now, then in zip(heard(HOLD), held, strict=True)),
+                poll_s=1,
+            )
+            knocks = heard(FIRE)
         self.cluster.stop("beat-2")
         runs = self.ask("GET", f"training-runs?machine={machine}")["results"]
-        fired = self.ask("GET", f"schedules/{schedule['id']}")["fired"]
+        fired = self.ask("GET", f"schedules/{schedule}")["fired"]
         minutes = {run["created_at"][:16] for run in runs}
         assert len(runs) == fired == len(minutes), (fired, [run["created_at"] for run in runs])
-        house = [one for one in self.ask("GET", "tournaments")["results"] if one["owner"] is None]
-        assert len(house) <= 1, house
-        self.cluster.manage(
-            "shell", "--command", "from learning.models import Schedule; Schedule.objects.all().delete()"
-        )
-        return f"{fired} moments, {len(runs)} runs"
+        assert houses.count() == 1, list(houses)
+        Schedule.objects.all().delete()
+        return f"{fired} moments, knocked for {knocks} times, {len(runs)} runs; one tournament of the house"
+
+    @contextlib.contextmanager
+    def _heard(self) -> Iterator[Callable[[str], list[int]]]:
+        """How often each scheduler has sent a task since: as the broker hears it, since their logs tell of no task."""
+        import redis
+
+        addresses = [self.cluster.address_of(name) for name in SCHEDULERS]
+        sent: Counter[tuple[str, str]] = Counter()
+        is_over = threading.Event()
+
+        def listen() -> None:
+            with redis.Redis(self.cluster.address_of("redis-1")).monitor() as monitor:
+                for said in monitor.listen():
+                    if is_over.is_set():
+                        return
+                    if said["command"].upper().startswith("LPUSH"):
+                        sent.update((said["client_address"], task) for task in (HOLD, FIRE) if task in said["command"])
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        try:
+            yield lambda task: [sent[where, task] for where in addresses]
+        finally:
+            is_over.set()
+            thread.join()
 
     def release(self) -> str:
         """Yesterday's program meets today's tables, then every process is renewed in turn; people play on meanwhile."""
         assert isinstance(self.cluster, Machines)
-        machine = self._machine("Through a release")
-        run = self.ask("POST", "training-runs", machine=str(machine), opponent="random", games=300_000, seed=3)["id"]
-        found = self._crowd(120, self._renew)
-        assert wait_until(lambda: self._run(run)["status"] == "finished", poll_s=1)
-        assert self.ask("GET", f"machines/{machine}")["games"] == 300_000
-        return self._told(found)
+        machines = [self._machine(name) for name in ("Through a release", "Undisturbed")]
+        host, port = self.cluster.endpoint
+        asked = Prober(host, port, self.cluster.site, str(self.cluster.authority))
+
+        def renewed() -> None:
+            begun.append(self._run_start(machines[0], ENDLESS, seed=3))
+            with asked:
+                self._renew()
+            assert self._run(begun[0])["status"] == "running", "the run was over before everything was renewed"
+            self._stopped(begun[0])
+
+        begun: list[int] = []
+        found = self._crowd(renewed)
+        n_games = self._run(begun[0])["games_done"]
+        undisturbed = self._run_start(machines[1], n_games, seed=3)
+        assert wait_until(lambda: self._is_finished(undisturbed), poll_s=1)
+        assert self.ask("GET", f"machines/{machines[0]}")["games"] == n_games
+        assert self._beads(machines[0]) == self._beads(machines[1]), "a release left other beads"
+        told = f"{self._told(found)}; {n_games:,} games learnt, asked beside: {dict(asked.statuses)}"
+        assert not asked.broken, f"{asked.broken[:5]}; {told}"
+        assert found["away_s"], f"no socket broke; {told}"
+        assert max(found["away_s"]) <= BACK_S, f"a socket was away for {max(found['away_s']):.1f} s; {told}"
+        return told
 
     def _renew(self) -> None:
         """As the runbook says: the database first, then each process when the one before it is well."""
@@ -178,19 +246,31 @@ class Play:
     def _trained(self, meanwhile: Callable[[], None] = lambda: None) -> list[Any]:
         """The beads of fresh machines after runs of the same seeds."""
         machines = [self._machine(f"Pupil {number}") for number in range(2 * N_WORKERS - 1)]
-        runs = [
-            self.ask("POST", "training-runs", machine=str(machine), opponent="random", games=N_GAMES, seed=seed)["id"]
-            for seed, machine in enumerate(machines)
-        ]
+        runs = [self._run_start(machine, N_GAMES, seed) for seed, machine in enumerate(machines)]
         meanwhile()
-        assert wait_until(lambda: all(self._run(run)["status"] == "finished" for run in runs), poll_s=1)
-        beads = []
-        for machine in machines:
-            boxes = self.ask("GET", f"machines/{machine}/export?format=native")["boxes"]
-            assert boxes, "nothing was exported"
-            beads.append(sorted(json.dumps(box, sort_keys=True) for box in boxes))
+        assert wait_until(lambda: all(self._is_finished(run) for run in runs), poll_s=1)
+        beads = [self._beads(machine) for machine in machines]
         assert len({tuple(one) for one in beads}) == len(beads), "all seeds taught the same"
         return beads
+
+    def _beads(self, machine: int) -> list[str]:
+        boxes = self.ask("GET", f"machines/{machine}/export?format=native")["boxes"]
+        assert boxes, "nothing was exported"
+        return sorted(json.dumps(box, sort_keys=True) for box in boxes)
+
+    def _run_start(self, machine: int, n_games: int, seed: int) -> int:
+        number: int = self.ask(
+            "POST", "training-runs", machine=str(machine), opponent="random", games=n_games, seed=seed
+        )["id"]
+        return number
+
+    def _is_finished(self, run: int) -> bool:
+        return bool(self._run(run)["status"] == "finished")
+
+    def _stopped(self, run: int) -> None:
+        """A run is asked to stop, and does."""
+        self.ask("POST", f"training-runs/{run}/cancel")
+        assert wait_until(lambda: self._run(run)["status"] == "cancelled", poll_s=1)
 
     def _run(self, number: int) -> Any:
         return self.ask("GET", f"training-runs/{number}")
@@ -201,7 +281,7 @@ class Play:
 
     def _tournament(self, machines: list[int], meanwhile: Callable[[], None] = lambda: None) -> Any:
         entries = [str(machine) for machine in machines] + ["perfect"]
-        number = self.ask("POST", "tournaments", entries=entries, games=100_000, seed=7, name="Spread")["id"]
+        number = self.ask("POST", "tournaments", entries=entries, games=1_000_000, seed=7, name="Spread")["id"]
         meanwhile()
         assert wait_until(lambda: self.ask("GET", f"tournaments/{number}")["status"] == "finished", poll_s=1)
         return self.ask("GET", f"tournaments/{number}")["standings"]
@@ -218,46 +298,87 @@ class Play:
             self.cluster.start(name)
         assert all(wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1) for name in others)
 
-    def _turns(self) -> list[int]:
-        """How often each worker host has taken a turn."""
-        return [self.cluster.log(name).count("learning.tasks.jobs_work") for name in WORKERS]
+    def _turns(self, kind: str) -> list[float]:
+        """How many turns of a kind each worker host has had a job for, since it was started."""
+        return [self.cluster.figure(name, f'beadbox_turns_total{{kind="{kind}"}}') for name in WORKERS]
 
-    def _shares(self, before: list[int]) -> list[int]:
-        return [now - then for now, then in zip(self._turns(), before, strict=True)]
+    def _shares(self, kind: str, before: list[float]) -> list[int]:
+        return [int(now - then) for now, then in zip(self._turns(kind), before, strict=True)]
 
-    def _away(self, name: str, seconds: float) -> None:
+    def _away(self, name: str) -> None:
         self.cluster.cut(name)
-        time.sleep(seconds)
+        time.sleep(AWAY_S)
+        assert not self.cluster.is_reached(name), f"{name} is not away"
         self.cluster.join(name)
+        assert wait_until(lambda: self.cluster.is_reached(name)), f"{name} is not back"
 
     def _vanishing(self) -> None:
-        """The cable of one host is pulled for longer than a lease lasts, another is killed."""
-        self.cluster.cut("worker-1")
-        self.cluster.kill("worker-2")
-        time.sleep(AWAY_S)
+        """The cable of one host is pulled while it has a run, another is killed with one: others take both up."""
+        from learning.models import TrainingRun
+
+        left = [
+            self._lost(TrainingRun, "worker-1", self.cluster.cut, self.cluster.join),
+            self._lost(TrainingRun, "worker-2", self.cluster.kill, self.cluster.start),
+        ]
+        assert wait_until(lambda: all(self._is_taken_up(one) for one in left)), "nobody took a run up"
         self.cluster.join("worker-1")
         self.cluster.start("worker-2")
+        assert wait_until(lambda: self.cluster.is_well("worker-2"), poll_s=1)
+
+    def _away_with_a_pairing(self) -> None:
+        """The cable of a host is pulled while it has a pairing: another takes that up."""
+        from learning.models import Pairing
+
+        left = self._lost(Pairing, "worker-2", self.cluster.cut, self.cluster.join)
+        assert wait_until(lambda: self._is_taken_up(left)), "nobody took a pairing up"
+        self.cluster.join("worker-2")
+
+    def _lost(self, kind: type[Job], name: str, act: Callable[[str], None], undo: Callable[[str], None]) -> Job:
+        """Something happens to a host while it has a job; the job, with the lease that is lost."""
+        waiting = kind._default_manager.filter(status__in=("queued", "running"))
+        while True:
+            assert wait_until(lambda: self._held_by(kind, name) is not None or not waiting.exists(), poll_s=0.01)
+            assert waiting.exists(), f"all was over before {name} was lost with a job"
+            act(name)
+            time.sleep(ARRIVED_S)
+            if (job := self._held_by(kind, name)) is not None:
+                return job
+            undo(name)  # it had just let go
+            assert wait_until(lambda: self.cluster.is_well(name), poll_s=1)
+
+    def _held_by(self, kind: type[Job], name: str) -> Job | None:
+        """A job that a host has."""
+        held = {"status": "running", "leased_by__startswith": f"{self.cluster.hostname(name)} "}
+        return kind._default_manager.filter(**held).first()
+
+    def _is_taken_up(self, lost: Job) -> bool:
+        """Whether another worker has got what one was lost with, which it may not before the lease has run out."""
+        assert lost.lease_until is not None
+        job = type(lost)._default_manager.get(pk=lost.pk)
+        is_taken = job.leased_by != lost.leased_by
+        assert not is_taken or datetime.now(UTC) > lost.lease_until, f"{job} was taken up too early"
+        return is_taken
 
     def _each(self, names: tuple[str, ...], act: Callable[[str], None]) -> None:
         for name in names:
             time.sleep(N_WEBS)
             act(name)
 
-    def _web_away(self, name: str) -> None:
-        self._away(name, AWAY_S / 2)
+    def _cut_and_killed(self, name: str) -> None:
+        self._away(name)
         time.sleep(N_WEBS)
-        self._restarted(name)
-        assert wait_until(lambda: self.cluster.is_well(name), poll_s=1)
-
-    def _restarted(self, name: str) -> None:
         self.cluster.kill(name)
         time.sleep(N_WEBS)
+        assert not self.cluster.is_served(name), f"{name} was not killed"
         self.cluster.start(name)
+        assert wait_until(lambda: self.cluster.is_served(name), poll_s=1)
 
     # People
 
-    def _crowd(self, seconds: float, meanwhile: Callable[[], None]) -> dict[str, Any]:
-        """What people find who play while something happens."""
+    def _crowd(self, meanwhile: Callable[[], None]) -> dict[str, Any]:
+        """What people find who play until something has happened; what is stored is what they were told."""
+        from django.db import connection
+
         host, port = self.cluster.endpoint
         case = Case(
             port=port,
@@ -267,29 +388,30 @@ class Play:
             n_matches=20,
             body={"game": GAME, "opponent": "menace", "side": "X"},
             think_s=0.5,
-            seconds=seconds,
+            seconds=HANG_S,
             silent_s=4.0,
         )
-        command = [sys.executable, "-m", "tests.bench.live_client"]
-        client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert client.stdin is not None
-        assert client.stdout is not None
-        json.dump(asdict(case), client.stdin)
-        client.stdin.close()
-        assert client.stdout.readline() == "begin\n"
-        meanwhile()  # in this thread, with which whatever it starts would die
-        assert client.stdout.readline() == "end\n"
-        found: dict[str, Any] = json.load(client.stdout)
-        assert client.wait() == 0
+        assert wait_until(self._is_idle, poll_s=1), "the house does not come to rest"
+        before = totals()
+        found = played(case, meanwhile)
         assert not found["faults"], found["faults"]
+        connection.close()  # of before a host was away
+        wrong = wrong_rows(found["rooms"], before)
+        assert not wrong, wrong[:10]
         return found
 
+    def _is_idle(self) -> bool:
+        """Whether nobody learns, and the house has trained its machines: from now on matches alone teach them."""
+        from learning.models import Tournament, TrainingRun
+
+        is_learning = TrainingRun.objects.filter(finished_at=None).exists()
+        return Tournament.objects.filter(owner=None).exists() and not is_learning
+
     def _told(self, found: dict[str, Any]) -> str:
-        slowest = max(found["milliseconds"]) / 1000
-        audit = self.cluster.manage("audit").strip()
+        slowest, away_s = max(found["milliseconds"]) / 1000, max(found["away_s"], default=0)
         return (
-            f"{found['n_answered']} moves, the slowest answered after {slowest:.1f} s; "
-            f"refusals and breaks {found['errors']}; none lost; {audit}"
+            f"{found['n_answered']} moves, the slowest answered after {slowest:.1f} s; sockets away for {away_s:.1f} s "
+            f"at most; refusals and breaks {found['errors']}; none lost, none doubled"
         )
 
 
@@ -339,6 +461,7 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
             lambda: all(cluster.is_well(name) for name in (*WORKERS, "web-1", "web-2", "beat-1")), poll_s=1
         )
         assert wait_until(cluster.authority.exists, poll_s=1)
+        set_up_with(BEADBOX_VAR=tempfile.mkdtemp(prefix="beadbox-here-"), DATABASE_URL=cluster.database)
         play = Play(cluster)
         say(f"{N_WEBS} web hosts, {N_WORKERS} worker hosts, after {time.monotonic() - began:.0f} s")
         for act in acts:

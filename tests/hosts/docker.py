@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 from menace_site.servers import BASE_DIR
+from tests.hosts.machines import PORTS, figure_of
 from tests.waiting import wait_until
 
 PROJECT = "beadbox-hosts"
@@ -93,6 +95,39 @@ class Docker:
         with contextlib.suppress(AssertionError):
             self._compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", str(self.authority))
         return self.authority.exists()
+
+    def is_reached(self, name: str) -> bool:
+        """Whether a container is in its network."""
+        return bool(self.address_of(name))
+
+    def is_served(self, name: str) -> bool:
+        """Whether somebody listens in a container, where others would ask for its service."""
+        where = self.address_of(name)
+        try:
+            if where:
+                socket.create_connection((where, PORTS[name.rpartition("-")[0]]), 2).close()
+        except OSError:
+            return False
+        return bool(where)
+
+    def figure(self, name: str, what: str) -> float:
+        """A figure of those that a worker tells of itself; 0 where it has not counted any yet."""
+        told = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
+        return figure_of(self._docker("exec", self._container(name), "python", "-c", told), what)
+
+    def hostname(self, name: str) -> str:
+        """What a container takes for its name."""
+        return self._docker("inspect", "--format", "{{.Config.Hostname}}", self._container(name)).strip()
+
+    @property
+    def database(self) -> str:
+        """Where the database is, seen from here."""
+        return f"postgres://beadbox:beads@{self.address_of('postgres-1')}:{PORTS['postgres']}/beadbox"
+
+    def address_of(self, name: str) -> str:
+        """Where a container is; nowhere while it is cut off, or ended."""
+        where = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
+        return self._docker("inspect", "--format", where, self._container(name)).strip()
 
     def _container(self, name: str) -> str:
         return f"{PROJECT}-{name}"

@@ -12,6 +12,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,8 @@ PACKAGES = {
 """Programs, and the packages of Debian that have them; PostgreSQL's are not on the path."""
 FIRST_NUMBERS = {"postgres": 2, "proxy": 3, "redis": 4, "migrate": 5, "web": 11, "worker": 21, "clerk": 31, "beat": 41}
 """The last number of the address of the first host of a service."""
+PORTS = {"postgres": 5432, "proxy": 443, "redis": 6379, "web": 8000, "worker": 9100, "clerk": 9100}
+"""Where the hosts of a service listen."""
 SITE_USER = 10001
 CADDYFILE = BASE_DIR / "proxy" / "Caddyfile"
 KERNELS = BASE_DIR / "var" / "hosts-kernels"
@@ -109,8 +112,10 @@ class Machines:
             self._name_hosts()
         own = getattr(self, f"_{service}", self._of_site)
         command, user, folders, environment = own(service)
-        # A core each: `nproc` says one.
-        core = ["taskset", "--cpu-list", str(self.hosts[name].number % (os.cpu_count() or 1))]
+        # A core each, and two for a web host, as many processes as which it has: `nproc` says so.
+        n_all, first = os.cpu_count() or 1, self.hosts[name].number
+        cores = {(first + more) % n_all for more in range(2 if service == "web" else 1)}
+        core = ["taskset", "--cpu-list", ",".join(map(str, sorted(cores)))]
         words = [
             *core,
             "unshare",
@@ -177,6 +182,42 @@ class Machines:
             command, env={**os.environ, **environment}, check=False, capture_output=True, cwd=self.code
         )
         return not done.returncode
+
+    def is_reached(self, name: str) -> bool:
+        """Whether anything comes back from a host, be it that nobody listens there."""
+        return isinstance(self._asked(name), ConnectionRefusedError | None)
+
+    def is_served(self, name: str) -> bool:
+        """Whether somebody listens on a host, where others would ask for its service."""
+        return self._asked(name) is None
+
+    def _asked(self, name: str) -> OSError | None:
+        """Why nobody on a host can be talked to; ``None`` if somebody can."""
+        where = self.address_of(name), PORTS[name.rpartition("-")[0]]
+        try:
+            socket.create_connection(where, 2).close()
+        except OSError as error:
+            return error
+        return None
+
+    def figure(self, name: str, what: str) -> float:
+        """A figure of those that a worker host tells of itself; 0 where it has not counted any yet."""
+        told = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
+        command = ["ip", "netns", "exec", self.hosts[name].name, sys.executable, "-c", told]
+        return figure_of(subprocess.check_output(command, text=True), what)
+
+    def address_of(self, name: str) -> str:
+        """Where a host is in its network."""
+        return address(self.hosts[name].number)
+
+    def hostname(self, name: str) -> str:
+        """What a host takes for its name."""
+        return name
+
+    @property
+    def database(self) -> str:
+        """Where the database is, seen from here."""
+        return f"postgres://beadbox:beads@{address(FIRST_NUMBERS['postgres'])}:{PORTS['postgres']}/beadbox"
 
     # How services start: command, user, folders that may be written to, environment
 
@@ -321,6 +362,11 @@ class Machines:
         if user == pwd.getpwnam("postgres").pw_uid:
             folder.chmod(0o700)
         return folder
+
+
+def figure_of(told: str, what: str) -> float:
+    """A figure of what ``/metrics`` says; 0 where it is not there."""
+    return sum(float(line.rpartition(" ")[2]) for line in told.splitlines() if line.rpartition(" ")[0] == what)
 
 
 def postgres_programs() -> Path | None:
