@@ -457,12 +457,12 @@ def main(words: list[str]) -> int:
 def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
     """Build it and play the acts; how many went wrong."""
     n_wrong, began = 0, time.monotonic()
-    with built as cluster:
+    with built as cluster, tempfile.TemporaryDirectory() as here:
         assert wait_until(
             lambda: all(cluster.is_well(name) for name in (*WORKERS, "web-1", "web-2", "beat-1")), poll_s=1
         )
         assert wait_until(cluster.authority.exists, poll_s=1)
-        set_up_with(BEADBOX_VAR=tempfile.mkdtemp(prefix="beadbox-here-"), DATABASE_URL=cluster.database)
+        set_up_with(BEADBOX_VAR=here, DATABASE_URL=cluster.database)
         play = Play(cluster)
         say(f"{N_WEBS} web hosts, {N_WORKERS} worker hosts, after {time.monotonic() - began:.0f} s")
         for act in acts:
