@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import redis
 from django.conf import settings
@@ -38,6 +39,7 @@ PORTABLE = ("--no-owner", "--no-privileges")
 """Who owns the tables is for the place to say that they are brought to."""
 LINES_OF_SETTINGS = 40
 """Within so many lines a script of ``pg_restore`` has told its settings."""
+Key = TypeVar("Key")
 Migration = tuple[str, str]
 """The label of an application and the name of a migration."""
 
@@ -243,7 +245,7 @@ def contents(file: Path) -> Contents:
         BackupError: it is none, is of something else, or is not what was written.
     """
     try:
-        if digest_of(file).exists() and digest_of(file).read_text().split()[:1] != [_digest(file)]:
+        if digest_of(file).exists() and digest_of(file).read_bytes().split()[:1] != [_digest(file).encode()]:
             raise BackupError(f"{file} is not what was written: its checksum differs. Take another copy.")
         reader = program("pg_restore")
         listed = _run(reader, "--list", file)
@@ -325,6 +327,9 @@ def _tables() -> int:
         cursor.execute(
             "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace NOT IN"
             r" (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\_%' OR nspname = 'information_schema')"
+            # What an extension has brought is nobody's data.
+            " AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid"
+            " AND deptype = 'e')"
         )
         return int(cursor.fetchone()[0])
 
@@ -335,8 +340,8 @@ def accounts_log_out() -> int:
     Who had logged out, or been made to, since the copy was made would be logged in again. Visitors stay: their session
     is all by which their own machines and seats know them.
     """
-    ended = [one.pk for one in Session.objects.iterator() if SESSION_KEY in (held := one.get_decoded()) or not held]
-    return Session.objects.filter(pk__in=ended).delete()[0]
+    ended = (one.pk for one in Session.objects.iterator() if SESSION_KEY in (held := one.get_decoded()) or not held)
+    return sum(Session.objects.filter(pk__in=some).delete()[0] for some in _many(ended, 1000))
 
 
 def cache_forget() -> None:
@@ -346,8 +351,8 @@ def cache_forget() -> None:
             client.unlink(*keys)
 
 
-def _many(keys: Iterator[bytes], most: int) -> Iterator[list[bytes]]:
-    some: list[bytes] = []
+def _many(keys: Iterator[Key], most: int) -> Iterator[list[Key]]:
+    some: list[Key] = []
     for key in keys:
         some.append(key)
         if len(some) == most:

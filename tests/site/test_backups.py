@@ -16,16 +16,18 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from games import services, services_tokens
-from games.models import Match
+from games.models import ApiToken, Match
 from games.rules.base import Side
 from learning.models import Lesson, Machine
 from menace_site import backups
-from menace_site.backups import BackupError, backup_daily, backup_make, backup_restore, digest_of
+from menace_site.backups import BackupError, accounts_log_out, backup_daily, backup_make, backup_restore, digest_of
+from menace_site.management.commands import restore
 from tests.conftest import CannotTry
 from tests.factories import NC, guest, house, trained, user
 from tests.threads import at_once
@@ -160,6 +162,7 @@ def damage(file: Path) -> None:
         (lambda file: os.truncate(file, file.stat().st_size // 2), "is not what was written"),
         (lambda file: (file.write_text("beads"), digest_of(file).unlink()), "pg_restore failed: .*not appear to be"),
         (lambda file: (os.truncate(file, 100), digest_of(file).unlink()), "pg_restore failed"),
+        (lambda file: digest_of(file).write_bytes(b"\xff\x00"), "is not what was written"),
         (Path.unlink, "cannot be read|could not open"),
     ],
 )
@@ -178,6 +181,50 @@ def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empt
     with pytest.raises(BackupError, match="pg_restore failed"):
         backup_restore(file)
     assert backups._tables() == 0
+
+
+@pytest.mark.parametrize(("broken", "is_revoked"), [("call_command", True), ("accounts_log_out", False)])
+def test_a_restore_that_breaks_afterwards_logs_accounts_out_and_says_what_to_do(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, broken: str, is_revoked: bool
+) -> None:
+    account = user()
+    services_tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
+    session = SessionStore()
+    session[SESSION_KEY] = str(account.pk)
+    session.save()
+    file = backup_make(tmp_path)
+    request.getfixturevalue("empty")
+
+    def breaks(*args: object, **options: object) -> None:
+        raise RuntimeError("it broke")
+
+    monkeypatch.setattr(restore, broken, breaks)
+    with pytest.raises(
+        CommandError, match=r"it broke.* Do not start the site: empty the database, and restore the file"
+    ):
+        call_command("restore", str(file), revoke_tokens=True)
+    assert ApiToken.objects.filter(revoked_at=None).exists() is not is_revoked
+    assert Session.objects.exists() is not is_revoked
+
+
+def test_more_sessions_end_than_a_statement_has_parameters() -> None:
+    visitor = SessionStore()
+    visitor["guest"] = "1"
+    visitor.save()
+    later = datetime.now(UTC) + timedelta(days=1)
+    Session.objects.bulk_create(
+        Session(session_key=f"{number:032}", session_data="unreadable", expire_date=later) for number in range(66_000)
+    )
+    assert accounts_log_out() == 66_000
+    assert list(Session.objects.values_list("pk", flat=True)) == [visitor.session_key]
+
+
+def test_what_an_extension_brings_is_no_data(empty: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE EXTENSION pg_stat_statements")
+        assert backups._tables() == 0
+        cursor.execute("CREATE VIEW of_somebody AS SELECT 1")
+    assert backups._tables() == 1
 
 
 def test_a_site_that_has_data_keeps_them(file: Path) -> None:

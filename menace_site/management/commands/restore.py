@@ -1,5 +1,7 @@
 """``manage.py restore FILE``: a site made of a back-up."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +11,25 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from games.models import ApiToken
+from games.outages import summary
 from menace_site.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
 from menace_site.servers import ServerError, check_given_redis
+
+
+@contextlib.contextmanager
+def _or_again(what: str) -> Iterator[None]:
+    """Say of whatever fails, being stopped included, what to do about it."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        said = f"{summary(error)} - {what}. Do not start the site: empty the database, and restore the file again."
+        raise CommandError(said) from error
 
 
 class Command(BaseCommand):
     """Bring a back-up back."""
 
-    help = "Fills an empty database with a back-up, migrates it, logs accounts out, and audits every bead."
+    help = "Fills an empty database with a back-up, logs accounts out, migrates it, and audits every bead."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The file, and whether programs need new tokens."""
@@ -29,10 +42,12 @@ class Command(BaseCommand):
             with servers_at_hand():
                 check_given_redis(settings.REDIS_URL)
                 backup_restore(file)
-                call_command("migrate", interactive=False, verbosity=0)
-                cache_forget()
-                self.stdout.write(f"{accounts_log_out():,} sessions of accounts have ended; visitors stay known.")
-                self._tokens(revoke=revoke_tokens)
+                with _or_again("the data are back, but sessions and tokens as they were then may still work"):
+                    self.stdout.write(f"{accounts_log_out():,} sessions of accounts have ended; visitors stay known.")
+                    self._tokens(revoke=revoke_tokens)
+                with _or_again("the data are back and accounts logged out, but no more than that was done"):
+                    call_command("migrate", interactive=False, verbosity=0)
+                    cache_forget()
                 call_command("audit", stdout=self.stdout)
         except (BackupError, ServerError) as error:
             raise CommandError(str(error)) from error
