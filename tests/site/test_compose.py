@@ -137,6 +137,22 @@ def test_its_text_is_filled_in_as_compose_does() -> None:
     assert compose.health("worker")[2].count("celery@$HOSTNAME") == 1
 
 
+def test_what_an_operator_may_choose_reaches_the_containers_and_need_not_be_chosen() -> None:
+    needed = {"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"}
+    chosen = {"SENTRY_DSN": "https://key@errors.example/7", "LOG_LEVEL": "WARNING", "BACKUPS_KEPT": "30"}
+    found = Compose(needed | chosen).environment("worker")
+    assert {name: found[name] for name in chosen} == chosen
+    found = Compose(needed).environment("worker")
+    assert [found[name] for name in chosen] == ["", "INFO", "7"]
+
+
+def test_the_page_on_back_ups_starts_nothing_that_fills_a_new_database() -> None:
+    page = (BASE_DIR / "docs" / "backup.md").read_text()
+    commands = re.findall(r"^docker compose run .*$", page, re.MULTILINE)
+    assert commands
+    assert all("--no-deps" in command for command in commands)
+
+
 def test_only_the_proxy_has_ports_so_that_the_others_scale() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["proxy"]
     assert not any("container_name" in service for service in SERVICES.values())
