@@ -70,17 +70,24 @@ def live(request: HttpRequest) -> JsonResponse:
 
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when a move could be played here: database and broker answer, and not too many wait; else 503."""
+    """200 when a move could be played here: the database answers, and not too many wait; else 503.
+
+    Play goes on without the broker, and it is away from every process at once: nobody would be left to send people to.
+    """
     if CROWD.is_full:
         says = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
         return JsonResponse(says, status=503)
-    return health(request)
+    return _says("database")
 
 
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """200 when database and broker answer, else 503 naming the part that does not."""
-    asked = {name: question.begin() for name, question in PARTS.items()}
+    return _says(*PARTS)
+
+
+def _says(*parts: str) -> JsonResponse:
+    asked = {name: PARTS[name].begin() for name in parts}
     in_time = wait(asked.values(), WITHIN_S).done
     silent = [name for name, answer in asked.items() if answer not in in_time or not answer.result()]
     body = {name: "silent" if name in silent else "ok" for name in asked}

@@ -101,7 +101,7 @@ def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage
     browser = Client(raise_request_exception=False)
 
     def says() -> tuple[int, str, str]:
-        response = browser.get("/api/health/ready")
+        response = browser.get("/api/health")
         said = response.json()
         return response.status_code, said["database"], said["broker"]
 

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from games.crowd import CROWD
+from menace_site import health
 
 
 @pytest.mark.django_db
@@ -29,8 +30,10 @@ def test_alive_asks_nobody(client: Client, settings) -> None:  # type: ignore[no
 
 
 @pytest.mark.django_db
-def test_ready_is_who_can_play_a_move_at_once(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
-    assert client.get("/api/health/ready").json() == client.get("/api/health").json()
+def test_ready_is_who_can_play_a_move_at_once(  # type: ignore[no-untyped-def]
+    client: Client, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.get("/api/health/ready").json() == {"status": "ok", "database": "ok"}
     number = CROWD.arrive()
     CROWD._came_at[number] -= 60
     try:
@@ -39,5 +42,8 @@ def test_ready_is_who_can_play_a_move_at_once(client: Client, settings) -> None:
         assert client.get("/api/health").status_code == 200
     finally:
         CROWD.leave(number)
-    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
-    assert client.get("/api/health/ready").status_code == 503
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"  # without which play goes on
+    assert client.get("/api/health/ready").status_code == 200
+    monkeypatch.setitem(health.PARTS, "database", health.Question(lambda: False))
+    refused = client.get("/api/health/ready")
+    assert (refused.status_code, refused.json()["database"]) == (503, "silent")
