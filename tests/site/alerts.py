@@ -209,9 +209,11 @@ def test_the_clerk_hangs(watched: Watched) -> None:
         watched.fires("SchedulerSilent")
 
 
-def test_the_workers_hang(watched: Watched) -> None:
-    watched.manage(EXPERIMENTS.format(first=100))
+@pytest.mark.parametrize("forget", ["SELECT 1", "DELETE FROM learning_turn"], ids=["before", "always"])
+def test_the_workers_hang(watched: Watched, forget: str) -> None:
     with watched.stopped("worker"):
+        watched.tell(forget)
+        watched.manage(EXPERIMENTS.format(first=100 + len(forget)))
         watched.fires("WorkersAway")
 
 
