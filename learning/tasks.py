@@ -11,6 +11,7 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from games.asking import REQUEST_ID
 from learning.storage.leavings import Key
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
@@ -41,6 +42,7 @@ def jobs_work(kind: str, job_id: int) -> None:
     """
     while (taken := claim_next(KINDS)) is not None:
         of_kind, job = taken
+        REQUEST_ID.set(job.request_id or REQUEST_ID.get())  # of whom this task is now, until it ends
         ids: list[int] = []
         try:
             ids = of_kind.take_turn(job, TurnEnd(TURN_S))

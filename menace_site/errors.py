@@ -12,7 +12,7 @@ from typing import Any
 import sentry_sdk
 from sentry_sdk.integrations.logging import ignore_logger
 
-from menace_site.logs import REQUEST_ID
+from games.asking import REQUEST_ID
 
 KEPT = {
     "event_id",

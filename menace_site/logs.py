@@ -1,24 +1,22 @@
 """Logs: one JSON object a line in production, lines to read elsewhere, each with the request that it is about.
 
-A request's id is a context variable, so it is there in whatever the request calls: other threads that
-``asyncio.to_thread`` starts, the thinkers, and tasks, with whose messages it travels.
+A request's id is there in whatever the request calls (``games.asking``), and in tasks, with whose messages it travels.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from contextvars import ContextVar, Token
+from contextvars import Token
 from typing import Any
 from uuid import uuid4
 
 from celery import signals
 from prometheus_client import Counter
 
+from games.asking import REQUEST_ID
 from games.outages import database_stumbled
 
-REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
-"""Of the request, socket or task that goes on; empty where there is none, as at the start of a process."""
 HEADER = "request_id"
 
 TASKS = Counter("beadbox_tasks", "Tasks that workers have done, by how they ended", ["task", "state"])

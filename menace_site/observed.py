@@ -18,8 +18,9 @@ from django.urls import URLPattern
 from django.utils.functional import SimpleLazyObject, empty
 from prometheus_client import Counter, Gauge, Histogram
 
+from games.asking import REQUEST_ID
 from menace_site.boundary import Application, Event, Receive, Scope, Send
-from menace_site.logs import FAULTS, REQUEST_ID, request_id_new
+from menace_site.logs import FAULTS, request_id_new
 
 logger = logging.getLogger("beadbox.requests")
 

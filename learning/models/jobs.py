@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from games.asking import request_id
+
 
 class JobStatus(models.TextChoices):
     """Where a background job stands."""
@@ -31,6 +33,14 @@ class Job(models.Model):
         db_default="",
         editable=False,
         help_text="Which worker has it, host and process; one that has let go, or was told to, has it no more.",
+    )
+    request_id = models.CharField(
+        max_length=64,
+        blank=True,
+        default=request_id,
+        db_default="",
+        editable=False,
+        help_text="Of the request that led to it, by which the log is searched.",
     )
 
     class Meta:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
+from games.asking import request_id
 from games.services import Person
 from learning import tasks
 from learning.core.experiments.base import ParameterError
@@ -114,7 +115,13 @@ def experiments_prepare() -> list[ExperimentRun]:
 
 def _begin_again(run: ExperimentRun, asker: Mapping[str, object]) -> None:
     """Put a run that failed or was cancelled back to its beginning."""
-    fresh = {"status": JobStatus.QUEUED, "progress": 0.0, "error": "", "cancel_requested": False}
+    fresh = {
+        "status": JobStatus.QUEUED,
+        "progress": 0.0,
+        "error": "",
+        "cancel_requested": False,
+        "request_id": request_id(),
+    }
     moments = {"knocked_at": timezone.now(), "started_at": None, "finished_at": None, "lease_until": None}
     for name, value in {**fresh, **moments, **asker}.items():
         setattr(run, name, value)

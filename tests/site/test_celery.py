@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from games.asking import REQUEST_ID
 from learning.tasks import jobs_reap
 from menace_site.celery import app
-from menace_site.logs import REQUEST_ID
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.site.test_supervisor import free_port

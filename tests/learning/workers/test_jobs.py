@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextvars import Context
 from datetime import timedelta
 from itertools import combinations_with_replacement
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from games.asking import REQUEST_ID
 from learning import tasks
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import (
@@ -30,7 +32,7 @@ from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, traini
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_claim, experiment_execute
-from learning.workers.jobs import JobLostError, TurnEnd, claim_next, end, forgotten, let_go, renew, waits
+from learning.workers.jobs import JobKind, JobLostError, TurnEnd, claim_next, end, forgotten, let_go, renew, waits
 from learning.workers.pairings import PAIRINGS, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_claim, run_execute
 from menace_site.celery import app
@@ -255,6 +257,40 @@ def test_what_waits_for_its_next_turn_is_over_as_soon_as_it_is_cancelled() -> No
         assert job.finished_at is not None
     assert not ExperimentPart.objects.exists()
     assert claim_next(tasks.KINDS) is None
+
+
+def asked(request_id: str, make: Callable[[], Any]) -> Any:
+    """What somebody has made by a request of this id."""
+    return Context().run(lambda: (REQUEST_ID.set(request_id), make())[1])
+
+
+@pytest.mark.parametrize("kind", tasks.KINDS, ids=lambda kind: kind.slug)
+def test_a_turn_is_of_the_request_that_asked_for_the_job_and_not_of_the_knock(
+    kind: JobKind[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it is knocked for again, and whoever else was knocked for."""
+    heard: list[str] = []
+
+    def once(kind: Any, job: Job, end: TurnEnd) -> list[int]:
+        heard.append(REQUEST_ID.get())
+        let_go(job)
+        return [job.pk]
+
+    monkeypatch.setattr(type(kind), "take_turn", once)
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: heard.append(REQUEST_ID.get()))
+    job = asked("the-request-that-asked", MAKE[kind.slug])
+    for _ in range(2):
+        asked("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
+    assert heard == ["the-request-that-asked"] * 4
+    kind.rows.update(request_id="")  # of a web process of the release before
+    asked("the-knock-itself", lambda: tasks.jobs_work(kind.slug, job.pk))
+    assert heard[4:] == ["the-knock-itself"] * 2
+
+
+def test_an_experiment_that_is_asked_for_again_is_of_who_asked_last() -> None:
+    run = asked("the-first-request", experiment_of)
+    experiment_cancel(run_id=run.pk, person=guest(), is_staff=True)
+    assert asked("the-second-request", experiment_of).request_id == "the-second-request"
 
 
 def test_a_knock_spent_on_a_job_that_had_none_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
