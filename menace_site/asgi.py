@@ -56,7 +56,7 @@ if settings.AI_SHORT_ROAD:
 sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
 application = Outgoing(
     {
-        "http": Metrics(Observed(BlockedAddresses(http))),
+        "http": Observed(Metrics(BlockedAddresses(http))),
         "websocket": Observed(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
     }
 )

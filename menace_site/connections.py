@@ -95,8 +95,16 @@ class Connection(HttpToolsProtocol):
         else:
             self._end("408 Request Timeout")
 
+    def send_400_response(self, msg: str) -> None:
+        """They have sent what is no request."""
+        self._end("400 Bad Request")
+
     def _end(self, status: str) -> None:
-        said = {"Content-Length": "0", "Connection": "close", **guards()}
+        # Not before the application is there: what is counted goes where its settings say.
+        from menace_site.observed import answered_at_once
+
+        request_id = answered_at_once(int(status[:3]))
+        said = {"Content-Length": "0", "Connection": "close", "X-Request-Id": request_id, **guards()}
         lines = (f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in said.items()), "", "")
         self.transport.write("\r\n".join(lines).encode())
         self.transport.close()

@@ -27,8 +27,10 @@ logger = logging.getLogger("beadbox.requests")
 WELL_FORMED = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 """Ids that a client may give its request; they stand in logs, so nothing in them means anything there."""
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-QUIET = ("/api/health",)
-"""What machines ask every few seconds is counted, and has no line."""
+METRICS_PATH = "/metrics"
+QUIET = ("/api/health", METRICS_PATH)
+"""What machines ask every few seconds is counted, and has no line unless they are refused."""
+AS_USUAL = (200, 503)
 
 REQUESTS = Counter("beadbox_requests", "Requests answered, and handshakes of sockets", ["route", "method", "status"])
 REQUEST_SECONDS = Histogram(
@@ -101,15 +103,27 @@ class Observed:
         return next((_readable(str(one.pattern)) for one in found), "none")
 
 
-def _note(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
+def _note(route: str, method: str, status: int, seconds: float | None, path: str, account: int | None) -> None:
     """Count what is over, and write its line."""
     REQUESTS.labels(route, method, str(status)).inc()
-    if method != "WS":  # which lasts for as long as somebody looks at a page
+    if seconds is None:
+        seconds = 0.0
+    elif method != "WS":  # which lasts for as long as somebody looks at a page
         REQUEST_SECONDS.observe(seconds)
-    if not path.startswith(QUIET):
+    if not path.startswith(QUIET) or status not in AS_USUAL:
         ms = round(seconds * 1000, 1)
         fields = {"method": method, "route": route, "status": status, "ms": ms, "account": account}
         logger.info("%s %s %d in %.1f ms, account %s", method, route, status, ms, account or "none", extra=fields)
+
+
+def answered_at_once(status: int) -> str:
+    """Note what a connection was answered before anybody knew what it asked for; the id of that."""
+    before = REQUEST_ID.set(request_id_new())
+    try:
+        _note("none", "other", status, None, "", None)
+        return REQUEST_ID.get()
+    finally:
+        REQUEST_ID.reset(before)
 
 
 def _route(path: str, request: ObservedRequest | None) -> str:
@@ -117,6 +131,8 @@ def _route(path: str, request: ObservedRequest | None) -> str:
     match = None if request is None else request.resolver_match
     if match is not None:
         return _readable(match.route)
+    if path.rstrip("/") == METRICS_PATH:
+        return METRICS_PATH
     return "static" if path.startswith(settings.STATIC_URL) else "none"
 
 

@@ -16,6 +16,7 @@ import socket
 import sys
 import threading
 from http import HTTPStatus
+from uuid import uuid4
 
 from uvicorn.supervisors import Multiprocess
 
@@ -50,6 +51,7 @@ def answer(request: bytes) -> bytes:
         f"Retry-After: {RETRY_AFTER_S}",
         "Cache-Control: no-store",
         "Connection: close",
+        f"X-Request-Id: {uuid4().hex}",
         *(f"{name}: {value}" for name, value in guards().items()),
     )
     told = "\r\n".join((*lines, "", ""))

@@ -395,8 +395,9 @@ async def test_what_is_answered_before_django_has_the_headers_of_every_page(guar
 @pytest.mark.parametrize("kept", ["text/html", "application/json"])
 def test_the_page_of_who_stands_in_has_them_too(kept: str, guarded: set[tuple[str, str]]) -> None:
     head, _, _ = web.answer(f"GET / HTTP/1.1\r\nAccept: {kept}\r\n\r\n".encode()).decode().partition("\r\n\r\n")
-    lines = (line.partition(": ") for line in head.split("\r\n")[1:])
-    assert guarded < {(name.lower(), value) for name, _, value in lines}
+    lines = {name.lower(): value for name, _, value in (line.partition(": ") for line in head.split("\r\n")[1:])}
+    assert guarded < set(lines.items())
+    assert len(lines["x-request-id"]) == 32
 
 
 @pytest.mark.django_db

@@ -110,6 +110,8 @@ async def test_a_request_keeps_its_own_id_if_that_is_well_formed(path: str, give
         ("/nowhere/abcdef", {"method": "BREW"}, ("other", "none", 404)),
         ("/static/nothing", {}, ("GET", "static", 404)),
         ("/api/ai/move", {"method": "POST", "body": b"no JSON"}, ("POST", "/api/ai/move", 400)),
+        ("/metrics", {}, ("GET", "/metrics", 403)),
+        ("/metrics/", {"method": "POST"}, ("POST", "/metrics", 403)),
         ("/api/rooms", {"method": "POST", "content_length": str(2**40)}, ("POST", "none", 413)),
     ],
 )
