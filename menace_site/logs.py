@@ -6,6 +6,7 @@ A request's id is there in whatever the request calls (``games.asking``), and in
 from __future__ import annotations
 
 import logging
+import re
 import time
 from contextvars import Token
 from typing import Any
@@ -13,6 +14,7 @@ from uuid import uuid4
 
 from celery import signals
 from prometheus_client import Counter
+from pythonjsonlogger.json import JsonFormatter
 
 from games.asking import REQUEST_ID
 from games.outages import database_stumbled
@@ -36,6 +38,34 @@ class WithRequest(logging.Filter):
         """Every record passes."""
         record.request_id = REQUEST_ID.get()
         return True
+
+
+QUOTED = re.compile(r"\nDETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\Z)", re.DOTALL)
+"""What PostgreSQL quotes of a row that it refused, a name or an address in it, and what it says after that."""
+
+
+class Unquoted(logging.Filter):
+    """Leaves that out of messages that tell of an error, as Celery's do: in quotation marks."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        if "DETAIL: " in (said := record.getMessage()):
+            record.msg, record.args = "%s", (re.split(r"\\n|\n", said, maxsplit=1)[0],)
+        return True
+
+
+class _UnquotedTracebacks:
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - so it is called by logging
+        """A traceback without it."""
+        return QUOTED.sub("", super().formatException(ei))  # type: ignore[misc]  # of the formatter beside it
+
+
+class Lines(_UnquotedTracebacks, logging.Formatter):
+    """Lines for people."""
+
+
+class Objects(_UnquotedTracebacks, JsonFormatter):
+    """An object a line."""
 
 
 class Expected(logging.Filter):

@@ -558,9 +558,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {name}: {message} [{request_id}]", "style": "{"},
+        "line": {
+            "class": "menace_site.logs.Lines",
+            "format": "{asctime} {levelname} {name}: {message} [{request_id}]",
+            "style": "{",
+        },
         "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
+            "()": "menace_site.logs.Objects",
             "format": "{levelname}{name}{message}{request_id}",
             "style": "{",
             "timestamp": "time",
@@ -572,10 +576,11 @@ LOGGING = {
         "one_line": {"()": "games.outages.OneLine"},
         "named_alone": {"()": "menace_site.logs.NamedAlone"},
         "expected": {"()": "menace_site.logs.Expected"},
+        "unquoted": {"()": "menace_site.logs.Unquoted"},
         "with_request": {"()": "menace_site.logs.WithRequest"},
     },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request"]},
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request", "unquoted"]},
         # Who has no handler at all is heard by Python's last resort.
         "nowhere": {"class": "logging.NullHandler"},
     },

@@ -34,6 +34,7 @@ SOCKET_TO_NOWHERE = (
 )
 
 
+REFUSED_ROW = "duplicate key\nDETAIL:  Key (name)=(ada\nsecret) already exists.\nCONTEXT:  secret"
 FORM = b"username=ada-secret&password=secret"
 CSRF = "csrftoken=" + "a" * 32
 Lines = Callable[[], list[dict[str, Any]]]
@@ -300,6 +301,27 @@ def test_a_task_that_breaks_is_a_fault_and_a_database_that_is_away_is_none() -> 
     for _ in range(2):
         breaks.apply()
         assert REGISTRY.get_sample_value("beadbox_faults_total") == before + 1
+
+
+@pytest.mark.parametrize("formatter", ["line", "json"])
+def test_what_the_database_quotes_of_a_row_is_in_no_line(formatter: str) -> None:
+    written = io.StringIO()
+    console = {**LOGGING["handlers"]["console"], "formatter": formatter, "stream": written}
+    configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": {**LOGGING["handlers"], "console": console}})
+    try:
+        try:
+            raise ValueError(REFUSED_ROW)
+        except ValueError as error:
+            logging.getLogger("celery.app.trace").error("raised: %r", error, exc_info=True)
+            raise RuntimeError("what followed") from error
+    except RuntimeError:
+        logging.getLogger("games").exception("broken")
+    finally:
+        configure_logging("logging.config.dictConfig", LOGGING)
+    found = written.getvalue()
+    assert found.count("ValueError: duplicate key") == 2
+    assert found.count("RuntimeError: what followed") == 1
+    assert "secret" not in found
 
 
 def test_a_fault_says_its_route_and_keeps_its_traceback(lines: Lines, rf: Any) -> None:
