@@ -1,4 +1,4 @@
-"""The socket of a room: frames in, typed errors and states out. All play goes through ``services``."""
+"""The sockets of a room and of any page: frames in, typed errors and states out. All play goes through ``services``."""
 
 from __future__ import annotations
 
@@ -233,6 +233,17 @@ def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
     if not isinstance(data, dict):
         raise FrameError("malformed_frame", "The data of a message is an object.")
     return frame["type"], data
+
+
+class SiteConsumer(FrameConsumer):
+    """Tells any page how the site is, whoever looks at it: the pulse alone speaks to it."""
+
+    channel_layer_alias = ""
+    """None: it is in no group."""
+
+    async def connect(self) -> None:
+        """Join nothing: neither database nor broker need be there."""
+        await self.listen(None)
 
 
 class RoomConsumer(FrameConsumer):

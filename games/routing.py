@@ -2,6 +2,12 @@
 
 from django.urls import re_path
 
-from games.consumers import RoomConsumer
+from games.consumers import RoomConsumer, SiteConsumer
 
-websocket_urlpatterns = [re_path(r"^api/rooms/(?P<code>[^/]{1,40})/ws$", RoomConsumer.as_asgi())]
+SITE = "api/site/ws"
+"""What every page opens that has no socket of its own."""
+
+websocket_urlpatterns = [
+    re_path(r"^api/rooms/(?P<code>[^/]{1,40})/ws$", RoomConsumer.as_asgi()),
+    re_path(f"^{SITE}$", SiteConsumer.as_asgi()),
+]

@@ -16,6 +16,7 @@ from games.blocks import BLOCKS
 from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.identity import address_of, address_text, request_of_scope
 from games.metrics import REFUSALS
+from games.routing import SITE
 from games.throttles import AddressThrottle
 from menace_site.guards import guards_of_asgi
 
@@ -176,7 +177,8 @@ def is_program(scope: Scope) -> bool:
 class SocketLimit:
     """Refuses the handshake of an address that opens too many sockets or has too many: with 429 if it can, else closed.
 
-    What is open is counted in this process, so that what a process that died had open counts no more.
+    What is open is counted in this process, so that what a process that died had open counts no more. Sockets that are
+    told nothing but how the site is count by themselves: a class that leafs through pages takes none from its matches.
     """
 
     def __init__(self, application: Application) -> None:
@@ -185,13 +187,15 @@ class SocketLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = request_of_scope(scope)
-        throttle = AddressThrottle("socket")
+        address = address_of(request)
+        if scope["path"] == f"/{SITE}":
+            address = f"{address}/{SITE}"
+        throttle = AddressThrottle("socket", address)
         if not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
             await receive()
             says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
             await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
             return
-        address = address_of(request)
         if self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
             await receive()
             says = {"detail": "Too many pages are open from here. Close some that are not used.", "code": "throttled"}

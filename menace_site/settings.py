@@ -488,6 +488,7 @@ REST_FRAMEWORK = {
         # Looks at machines that learn, by address: what they cost is bounded elsewhere (selectors/schooling.py).
         "schooling": env.str("THROTTLE_SCHOOLING", default="6000/min"),
         # Sockets opened from an address: every page of a machine, a match, a run opens one, and again after a break.
+        # Those of all other pages count by themselves: 15 a minute for each of a class of 40.
         "socket": env.str("THROTTLE_SOCKET", default="600/min"),
         # Advice, by address.
         "ai": env.str("THROTTLE_AI", default="600/min"),

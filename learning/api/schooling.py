@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -12,7 +10,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.identity import address_of
-from games.pulse import PULSE
 from games.serializers import parsed, refusals
 from games.throttles import SchoolingThrottle, StartThrottle
 from learning.exceptions import MachineQuotaError, SchoolingBusyError
@@ -51,17 +48,11 @@ def asked_strictly(query: QueryDict, *others: str) -> Asked:
 class SchoolingView(APIView):
     """A look at a machine that learns: nothing is read or written, so nobody has to be known.
 
-    So it is answered while the database is away or hangs, and says so.
+    So it is answered while the database is away or hangs.
     """
 
     authentication_classes = ()
     throttle_classes = (SchoolingThrottle,)
-
-    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
-        """Tell what sockets are told of the database: the page has none."""
-        if not PULSE.database:
-            response["X-Site-Database"] = "away"
-        return super().finalize_response(request, response, *args, **kwargs)
 
 
 class AddressView(SchoolingView):

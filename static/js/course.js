@@ -17,9 +17,6 @@ export class Later extends Error {
 }
 
 export class Course {
-  /** Whether the site had lost its database when it last answered: machines learn without, but nothing can be kept. */
-  static isAway = false;
-
   /**
    * @param {string} game its slug
    * @param {string} address rule, teacher and seed, as the server writes them
@@ -74,7 +71,6 @@ async function ask(what, query) {
   } catch {
     throw new Later("The connection is gone; trying again.", PATIENCE_MS);
   }
-  Course.isAway = answer.headers.get("X-Site-Database") === "away";
   if (answer.status === 429 || answer.status >= 500) {
     const waitMs = 1000 * Number(answer.headers.get("Retry-After")) || PATIENCE_MS;
     throw new Later("Very many people are watching just now. It goes on by itself in a moment.", waitMs);

@@ -12,7 +12,6 @@ import { byId, html, isStill, pageData } from "./dom.js";
 import { Knobs } from "./learn_knobs.js";
 import { lessonWords, plyWords, Stage } from "./learn_stage.js";
 import { unpack } from "./packed.js";
-import { trouble as troubleOf } from "./socket.js";
 import { Wall } from "./wall.js";
 import { count, figure } from "./words.js";
 
@@ -105,7 +104,7 @@ async function live() {
     try {
       await once();
       lateSince = null;
-      trouble(troubleOf(Course.isAway ? "away" : "open", ""));
+      trouble("");
     } catch (error) {
       if (!(error instanceof Later)) {
         run(false);

@@ -20,6 +20,9 @@ export function trouble(status, lost) {
 }
 
 export class Socket {
+  /** Whether this page has made any. */
+  static isUsed = false;
+
   /**
    * @param {string} path path of the socket on this host
    * @param {(frame: {type: string, data: object}) => void} onFrame
@@ -27,6 +30,7 @@ export class Socket {
    *   database for now; "late": who watches may be told things late
    */
   constructor(path, onFrame, onStatus) {
+    Socket.isUsed = true;
     this.url = new URL(path, location.href);
     this.url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.onFrame = onFrame;
@@ -59,9 +63,18 @@ export class Socket {
     socket.close();
   }
 
+  /** Gives the connection up until `rejoin`. */
+  leave() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.hasLeft = true;
+    this.#cut();
+  }
+
   #open() {
     clearTimeout(this.timer);
     this.timer = null;
+    this.hasLeft = false;
     const socket = new WebSocket(this.url);
     this.socket = socket;
     this.heard = Date.now();
@@ -102,10 +115,15 @@ export class Socket {
 
   /** Gives up a socket that nothing will come from any more. */
   #drop() {
-    if (this.timer) return;
+    if (this.timer || this.hasLeft) return;
+    this.#cut();
+    this.#lost();
+  }
+
+  /** Closes what is open, and hears nothing more of it. */
+  #cut() {
     const { socket } = this;
     this.socket = { readyState: WebSocket.CLOSED, close: () => {} };
     socket.close();
-    this.#lost();
   }
 }

@@ -166,8 +166,11 @@ draw(known);
 let socket = null;
 if (status === "running") {
   socket = new Socket(`/api/tournaments/${page.dataset.tournament}/ws`, receive, (connection) => {
-    const words = trouble(connection, "The connection is gone; trying again. What you see may be a little old.");
-    byId("lost").hidden = !words || status !== "running";
+    const words =
+      status === "running" || connection === "away"
+        ? trouble(connection, "The connection is gone; trying again. What you see may be a little old.")
+        : "";
+    byId("lost").hidden = !words;
     byId("lost").textContent = words;
   });
 }

@@ -12,9 +12,12 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from games.models import Room
 from games.pulse import PULSE
+from games.rules.base import Side
 from learning.models import Draw
 from menace_site import servers
+from tests.e2e.axe import violations
 from tests.e2e.conftest import LiveSite, Watch
+from tests.e2e.layout import broken
 from tests.e2e.playing import (
     NOUGHTS,
     cell,
@@ -33,6 +36,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
+AWAY = "The site cannot reach its memory just now. Nothing is lost; it goes on by itself."
 NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
 
 
@@ -136,20 +140,19 @@ def test_pages_say_what_hangs_and_that_it_is_back(
     learning = page.context.new_page()
     learning.goto("/learn")
     expect(learning.locator("#games")).to_contain_text("game")
-    match, learn = page.locator("#connection"), learning.locator("#trouble")
+    match, learn = page.locator("#connection"), learning.locator("#site-trouble")
     postgres = family(outage)
     with pulse_kept(live_site):
         try:
             stop(*postgres)
             for said in (match, learn):
-                expect(said).to_have_text(
-                    "The site cannot reach its memory just now. Nothing is lost; it goes on by itself."
-                )
+                expect(said).to_have_text(AWAY)
             expect_board_stays(page)
             # What needs no memory goes on.
             before = str(learning.locator("#games").text_content())
             expect(learning.locator("#games")).not_to_have_text(before)
             go_on(*postgres)
+            expect(learn).to_have_text("All is well again.")
             for said in (match, learn):
                 expect(said).to_be_hidden()
 
@@ -161,6 +164,45 @@ def test_pages_say_what_hangs_and_that_it_is_back(
         expect(match).to_be_hidden()
         learning.close()
         finish(page)
+
+
+def test_pages_without_a_socket_of_their_own_say_so_too(
+    outage: Outage, page: Page, live_site: LiveSite, owner: Any, settings: Any
+) -> None:
+    settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
+    machine = house()[Side.FIRST]
+    addresses = ("/", "/machines", f"/machines/{machine.pk}/print", "/lab", "/account", "/machines/new", "/experiments")
+    sockets: list[str] = []
+
+    def opened(address: str) -> Page:
+        one = page.context.new_page()
+        one.set_viewport_size({"width": 360, "height": 740})
+        one.on("websocket", lambda socket: sockets.append(socket.url.partition("/api")[2]))
+        one.goto(address)
+        return one
+
+    own = opened(f"/machines/{machine.pk}")
+    pages = [opened(address) for address in addresses]
+    postgres = family(outage)
+    with pulse_kept(live_site):
+        try:
+            stop(*postgres)
+            for one in pages:
+                expect(one.locator("#site-trouble")).to_have_text(AWAY)
+                expect(one.locator("#site-trouble")).to_be_in_viewport(ratio=1)
+            expect(own.locator("#live")).to_have_text(AWAY)
+            expect(own.locator("#site-trouble")).to_be_hidden()
+            assert sorted(sockets) == sorted(["/site/ws"] * len(pages) + [f"/machines/{machine.pk}/ws"])
+            # At its end the page has a line more, and nothing beneath it.
+            pages[0].evaluate("scrollTo(0, document.body.scrollHeight)")
+            assert broken(pages[0]) == violations(pages[0]) == []
+        finally:
+            go_on(*postgres)
+        for one in pages:
+            expect(one.locator("#site-trouble")).to_have_text("All is well again.")
+        for one in pages:
+            expect(one.locator("#site-trouble")).to_be_hidden()
+        expect(own.locator("#live")).to_be_hidden()
 
 
 def test_no_network_for_a_while(page: Page, watch: Watch) -> None:

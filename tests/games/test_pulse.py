@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from games.pulse import Pulse
+from games.pulse import PULSE, Pulse
 from menace_site import processes, servers
 from menace_site.cache import ForgivingRedisCache
 from tests.outage import Outage, family, go_on, stop
+from tests.sockets import RunSocket
 from tests.waiting import HANG_S, wait_until
 
 
@@ -71,6 +72,29 @@ async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage
         go_on(outage.valkey.pid)
         keeping.cancel()
         await asyncio.wait([keeping])
+
+
+async def test_any_page_is_told_without_database_and_broker_and_takes_nothing_from_its_client(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """This test has no database, and nobody has proved to be anybody."""
+    settings.CHANNEL_LAYERS = {"default": {**settings.CHANNEL_LAYERS["default"], "CONFIG": {"hosts": ["redis://0:1"]}}}
+    monkeypatch.setattr(PULSE, "database", True)
+    async with RunSocket("/api/site/ws") as before:
+        monkeypatch.setattr(PULSE, "database", False)
+        await PULSE.tell()
+        async with RunSocket("/api/site/ws") as after:
+            for page in (before, after):
+                assert await page.expect("site") == {"database": "away", "spectators": "ok"}
+        monkeypatch.setattr(PULSE, "database", True)
+        await PULSE.tell()
+        assert await before.expect("site") == {"database": "ok", "spectators": "ok"}
+        for said, code in (('{"type": "move"}', "unknown_frame"), ("{" * 20_000, "frame_too_large")):
+            await before.send_to(text_data=said)
+            assert (await before.expect("error"))["code"] == code
+        await before.send_json_to({"type": "ping"})
+        assert await before.expect("pong") == {}
+    assert not PULSE.sockets
 
 
 @contextmanager

@@ -2,44 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
 import { Socket, trouble } from "../../static/js/socket.js";
-
-/** A connection that the test opens, closes and speaks through. */
-class Connection extends EventTarget {
-  static CONNECTING = 0;
-  static OPEN = 1;
-  static CLOSED = 3;
-  static all = [];
-
-  constructor(url) {
-    super();
-    this.url = url;
-    this.readyState = Connection.CONNECTING;
-    this.sent = [];
-    Connection.all.push(this);
-  }
-
-  send(frame) {
-    this.sent.push(JSON.parse(frame).type);
-  }
-
-  close() {
-    this.readyState = Connection.CLOSED;
-  }
-
-  opens() {
-    this.readyState = Connection.OPEN;
-    this.dispatchEvent(new Event("open"));
-  }
-
-  breaks(code = 1006) {
-    this.readyState = Connection.CLOSED;
-    this.dispatchEvent(Object.assign(new Event("close"), { code }));
-  }
-
-  says(frame) {
-    this.dispatchEvent(Object.assign(new Event("message"), { data: JSON.stringify(frame) }));
-  }
-}
+import { Connection } from "./stand_ins.js";
 
 let events;
 

@@ -33,6 +33,44 @@ export function partsOf(...names) {
   return Object.fromEntries(names.map((name) => [name, new Part()]));
 }
 
+/** A connection that the test opens, closes and speaks through. */
+export class Connection extends EventTarget {
+  static CONNECTING = 0;
+  static OPEN = 1;
+  static CLOSED = 3;
+  static all = [];
+
+  constructor(url) {
+    super();
+    this.url = url;
+    this.readyState = Connection.CONNECTING;
+    this.sent = [];
+    Connection.all.push(this);
+  }
+
+  send(frame) {
+    this.sent.push(JSON.parse(frame).type);
+  }
+
+  close() {
+    this.readyState = Connection.CLOSED;
+  }
+
+  opens() {
+    this.readyState = Connection.OPEN;
+    this.dispatchEvent(new Event("open"));
+  }
+
+  breaks(code = 1006) {
+    this.readyState = Connection.CLOSED;
+    this.dispatchEvent(Object.assign(new Event("close"), { code }));
+  }
+
+  says(frame) {
+    this.dispatchEvent(Object.assign(new Event("message"), { data: JSON.stringify(frame) }));
+  }
+}
+
 /** Lets everything that waits for no clock come to its end. */
 export async function settled() {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();

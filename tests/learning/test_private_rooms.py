@@ -421,6 +421,7 @@ def test_every_socket_is_tried_here() -> None:
     paths = {str(pattern.pattern) for pattern in websocket_urlpatterns} - {""}
     assert paths == {
         "^api/rooms/(?P<code>[^/]{1,40})/ws$",
+        "^api/site/ws$",  # the same to everybody, and about nobody's
         r"^api/machines/(?P<machine_id>\d{1,18})/ws$",
         r"^api/training-runs/(?P<run_id>\d{1,18})/ws$",
         r"^api/tournaments/(?P<tournament_id>\d{1,18})/ws$",

@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 
 from games.exceptions import MoveRefusedError, PlayError
 from games.identity import log_in_address
+from games.routing import SITE
 from menace_site import web
 from menace_site.boundary import (
     BlockedAddresses,
@@ -79,12 +80,14 @@ async def test_a_socket_to_nowhere_is_closed() -> None:
     assert code == 4404
 
 
-async def handshake(address: str, *, forwarded: str = "", can_answer: bool = True) -> dict[str, Any]:
+async def handshake(
+    address: str, *, path: str = "/api/rooms/abc/ws", forwarded: str = "", can_answer: bool = True
+) -> dict[str, Any]:
     """What a page's socket from this address is told first."""
     headers = [(b"origin", b"http://localhost:8000"), (b"x-forwarded-for", forwarded.encode())]
     scope = {
         "type": "websocket",
-        "path": "/api/rooms/abc/ws",
+        "path": path,
         "headers": headers if forwarded else headers[:1],
         "query_string": b"",
         "client": [address, 5000],
@@ -110,6 +113,15 @@ async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.Mon
     assert (await handshake("2.2.2.2"))["type"] == "websocket.accept"
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
     assert (await handshake("1.1.1.1", forwarded="9.9.9.9, 3.3.3.3"))["type"] == "websocket.accept"
+
+
+async def test_sockets_that_only_tell_how_the_site_is_count_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"socket": "2/min"})
+    cache.clear()
+    of_pages = [await handshake("1.1.1.1", path=f"/{SITE}{end}") for end in ("", "/", "")]
+    assert [said["type"] for said in of_pages] == ["websocket.accept"] * 2 + ["websocket.http.response.start"]
+    assert (await handshake("2.2.2.2", path=f"/{SITE}"))["type"] == "websocket.accept"
+    assert (await handshake("1.1.1.1"))["type"] == "websocket.accept", "none of a room's are used up"
 
 
 async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) -> None:

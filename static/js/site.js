@@ -1,0 +1,50 @@
+/**
+ * On every page: says that the site cannot reach its memory, and that it can again (docs/decisions/0098-what-hangs.md).
+ *
+ * A page with a socket of its own is told there. Any other has a small one while somebody looks at it, and none while it
+ * is hidden or kept for the way back.
+ */
+
+import { Socket, trouble } from "./socket.js";
+
+/** Whoever is gone again by then has asked for nothing. */
+const AFTER_LOAD_MS = 500;
+/** A socket that opens is told at once what is wrong; by then nothing is. */
+const TOLD_MS = 300;
+const SAID_MS = 5_000;
+const place = document.getElementById("site-trouble");
+/** @type {Socket} */
+let socket = null;
+let opening = 0;
+let saying = 0;
+
+function look() {
+  clearTimeout(opening);
+  if (document.visibilityState === "visible") opening = setTimeout(open, socket ? 0 : AFTER_LOAD_MS);
+  else socket?.leave();
+}
+
+function open() {
+  if (socket) socket.rejoin();
+  else if (!Socket.isUsed) socket = new Socket("/api/site/ws", () => {}, hear);
+}
+
+/** Without a connection nobody knows: what was said last stays. */
+function hear(status) {
+  clearTimeout(saying);
+  if (status === "away") say(trouble(status, ""));
+  else if (status !== "lost" && !place.hidden) saying = setTimeout(over, TOLD_MS);
+}
+
+function over() {
+  say("All is well again.");
+  saying = setTimeout(say, SAID_MS, "");
+}
+
+function say(words) {
+  place.hidden = !words;
+  place.textContent = words;
+}
+
+document.addEventListener("visibilitychange", look);
+addEventListener("pageshow", look);
