@@ -70,6 +70,11 @@ class ForgivingRedisCache(RedisCache):
 
         return self.tried(forget, otherwise=False)
 
+    def length(self, key: str) -> int:
+        """How long a list of the server's is, which need not be the cache's. 0 while Redis is away."""
+        client: Any = self._cache.get_client(key)
+        return int(self.tried(lambda: client.llen(key), otherwise=0))
+
     def count(self, key: str, timeout_s: int) -> int:
         """How often the key has been counted, this time included, since the first time in ``timeout_s`` seconds.
 

@@ -1,17 +1,24 @@
 """The worker that the site starts is the one that our tasks reach."""
 
 import json
+import math
 import os
 import signal
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
+from celery import Celery
 from django.conf import settings
+from django.core.cache import cache
+from django_celery_beat.schedulers import DatabaseScheduler
 
 from games.asking import REQUEST_ID
-from learning.tasks import jobs_reap
+from learning.tasks import RUNS, jobs_reap, knock
+from menace_site import celery
+from menace_site.cache import ForgivingRedisCache
 from menace_site.celery import app
 from menace_site.processes import is_dead
 from tests.conftest import StartWorker
@@ -47,3 +54,34 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
     os.killpg(first.pid, signal.SIGKILL)
     assert wait_until(lambda: is_dead(first))
     start_worker()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_queue_that_nobody_works_at_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(celery, "MESSAGES_MOST", 3)
+    beat = DatabaseScheduler(app=app, lazy=False)
+
+    def n_waiting(queue: str) -> Any:
+        with app.connection_for_read() as broker:
+            return broker.default_channel.client.llen(queue)
+
+    app.control.purge()
+    try:
+        for _ in range(2):
+            for entry in beat.schedule.values():
+                beat.apply_entry(entry)
+            assert knock(RUNS, range(10)), "whoever knocks goes on"
+            assert (n_waiting("default"), n_waiting("bulk")) == (3, 3)
+        app.control.purge()
+        jobs_reap.delay()
+        assert n_waiting("default") == 1, "somebody has taken them"
+    finally:
+        app.control.purge()
+
+
+def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(Celery, "send_task", lambda self, name, *args, **options: sent.append(name))
+    monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {str(cache._servers): math.inf})  # type: ignore[attr-defined]
+    jobs_reap.delay()
+    assert sent == [jobs_reap.name]
