@@ -61,13 +61,17 @@ def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
     is passed over; who was a moment faster is seen.
     """
     ids = _machine_ids(after, most)
-    ages = (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
-    left = machines_left(*(now - timedelta(days=days) for days in ages))
-    asked = list(left.filter(pk__in=ids).order_by("pk").values_list("pk", flat=True)[: MARKED + 1])
+    left = partial(
+        machines_left,
+        guests=now - timedelta(days=settings.KEEP_GUEST_MACHINES_DAYS),
+        copies=now - timedelta(days=settings.KEEP_COPIES_DAYS),
+        accounts=now - timedelta(days=settings.KEEP_MATCHES_DAYS),
+    )
+    asked = left(ids, MARKED + 1)
     if not asked:
         return len(ids), ids[-1] if ids else None
     free = Machine.objects.select_for_update(skip_locked=True).filter(pk__in=asked[:MARKED]).order_by("pk")
-    gone = list(left.filter(pk__in=list(free.values_list("pk", flat=True))).values_list("pk", flat=True))
+    gone = left(list(free.values_list("pk", flat=True)), MARKED)
     marked = Machine.objects.filter(pk__in=gone)
     for machine in marked.filter(pk__in=Machine.objects.filter(shares__in=gone).values("shares")).order_by("pk"):
         kind_of(machine).unshare(machine)
