@@ -187,7 +187,7 @@ class Machine(models.Model):
         indexes = [
             models.Index(fields=[*fields, "id"], name=f"machine_by_{fields[0]}", condition=Q(room__isnull=True))
             for fields in (["name"], ["game", "name"], ["side", "name"], ["preset", "name"])
-        ]
+        ] + [models.Index(fields=["id"], name="machine_folding", condition=Q(is_folding=True))]
 
     def __str__(self) -> str:
         return self.name

@@ -21,6 +21,8 @@ LOOKED_AT_LESSONS = 300
 """A machine with no more lessons than these has not too many changes."""
 LOOKED_AT_S = 3600
 """One that has learnt nothing since it was looked at is looked at again after this long: its changes are counted."""
+AFTER = "ledgers:after"
+"""Under this name is kept where the next stretch of machines begins; if that is lost, it is the first again."""
 SLACK = 5
 """Folded is what is older by a day, or more by a fifth, than what is kept: not a little of it every minute."""
 
@@ -32,7 +34,10 @@ def ledgers_fold(turn: TurnEnd) -> bool:
     """
     n_steps = 0
     before = timezone.now() - timedelta(days=settings.KEEP_LEDGER_DAYS + 1)
-    for pk in folds_due(before, LOOKED_AT_LESSONS):
+    ids, after = folds_due(before, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
+    # Whatever becomes of these: who is not reached is found the next time round, and none keeps the others waiting.
+    cache.set(AFTER, after, LOOKED_AT_S)
+    for pk in ids:
         try:
             n_steps += _fold(pk, turn)
         except OperationalError:

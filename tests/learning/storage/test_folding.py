@@ -6,6 +6,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -20,10 +21,11 @@ from learning.services.machines import machine_copy, machine_delete, machine_res
 from learning.services.tournaments import tournament_start
 from learning.storage import folding
 from learning.storage.boxes import boxes_own
+from learning.storage.folding import folds_due
 from learning.storage.lessons import lessons_go_back_to
 from learning.storage.values import values_fetch_at
 from learning.workers.jobs import TurnEnd
-from learning.workers.ledger import ledgers_fold
+from learning.workers.ledger import AFTER, ledgers_fold
 from learning.workers.pairings import tournament_play
 from tests.factories import guest, in_memory, machine, play_out, room, trained, user
 from tests.folding import fold_to, folded
@@ -226,6 +228,46 @@ class TestSweep:
         assert not learner.is_folding
         assert Lesson.objects.filter(machine=learner).count() == 1
         call_command("audit", verbosity=0)
+
+    def test_what_is_due_is_found_a_stretch_at_a_time_and_what_cannot_wait_at_once(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(folding, "STRETCH", 2)
+        old, many, young, older, busy, half = (machine(name=f"Machine {n}") for n in range(6))
+        then = timezone.now() - timedelta(days=40)
+        for learner, n, taught in (
+            (old, 1, then),
+            (many, 4, None),
+            (young, 2, None),
+            (older, 2, then),
+            (busy, 9, None),
+        ):
+            Lesson.objects.bulk_create(
+                Lesson(machine=learner, number=number + 1, kind="training", created_at=taught or timezone.now())
+                for number in range(n)
+            )
+            Machine.objects.filter(pk=learner.pk).update(n_lessons=n)
+        Machine.objects.filter(pk=half.pk).update(n_lessons=1, n_folded=1, folded_at=then, is_folding=True)
+        monkeypatch.setattr(folding, "LATEST", 1)
+        after, found = 0, []
+        for _ in range(4):
+            ids, after = folds_due(then + timedelta(days=1), 3, after)
+            assert ids[0] == half.pk, "broken off: at once, and before the others"
+            assert ids.count(half.pk) == ids.count(busy.pk) == 1, "it learns, and has too many"
+            found.append({*ids} - {half.pk, busy.pk})
+        assert found == [{old.pk, many.pk}, {older.pk}, set(), set()]
+        assert after == 0, "from the first again"
+
+    def test_each_look_goes_on_behind_the_one_before(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(folding, "STRETCH", 2)
+        for n in range(5):
+            schooled(machine(name=f"Machine {n}"), 20)
+        Lesson.objects.update(created_at=timezone.now() - timedelta(days=40))
+        cache.delete(AFTER)
+        for n_folded in (2, 4, 5):
+            ledgers_fold(TurnEnd())
+            assert Machine.objects.filter(n_folded__gt=0, is_folding=False).count() == n_folded
+        assert cache.get(AFTER) == 0, "from the first again"
 
 
 @pytest.mark.django_db
