@@ -52,6 +52,7 @@ rows: they are looked at the next time."""
 
 Place = tuple[int, Key]
 """Where a sweep stands: the number of the kind of thing that it looks at, and the key of what it looked at last."""
+Took = list[tuple[str, float]]
 
 
 def _machines_mark(after: Key, most: int, now: datetime) -> Looked:
@@ -190,7 +191,7 @@ LEAVINGS: Sequence[Leaving] = (
 )
 
 
-def sweep_on(turn: TurnEnd, place: Place | None = None, took: list[float] | None = None) -> Place | None:
+def sweep_on(turn: TurnEnd, place: Place | None = None, took: Took | None = None) -> Place | None:
     """Clear what has been left behind, from a place on, until the turn ends; where to go on, ``None`` when all is done.
 
     Whatever is broken off was either done or not begun, and two sweeps at once pass over what the other has.
@@ -198,12 +199,12 @@ def sweep_on(turn: TurnEnd, place: Place | None = None, took: list[float] | None
     Args:
         turn: when to stop.
         place: where an earlier one stopped; the beginning if left out.
-        took: gets the seconds that each transaction has taken.
+        took: gets what each transaction was about, and the seconds that it has taken.
     """
     if place is None:
         files_clear()
         place = (0, LEAVINGS[0].first)
-    times = [] if took is None else took
+    times: Took = [] if took is None else took
     for number, leaving in enumerate(LEAVINGS[place[0] :], place[0]):
         for key in _steps(leaving, place[1] if number == place[0] else leaving.first, times):
             if turn.is_reached:
@@ -211,7 +212,7 @@ def sweep_on(turn: TurnEnd, place: Place | None = None, took: list[float] | None
     return None
 
 
-def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
+def _steps(leaving: Leaving, after: Key, times: Took) -> Iterator[Key]:
     """Look at one kind of thing, a transaction at a time, each of which adds its time; the keys that they came to."""
     size, n_failed = FIRST_SIZE, 0
     while True:
@@ -221,7 +222,7 @@ def _steps(leaving: Leaving, after: Key, times: list[float]) -> Iterator[Key]:
         except (OperationalError, IntegrityError) as error:
             failed = error
         took = perf_counter() - begun
-        times.append(took)
+        times.append((leaving.name, took))
         if failed is not None:
             # Somebody has what it needs, or has just begun to refer to it, or it was too much at once.
             if size > 1:

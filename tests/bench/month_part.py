@@ -33,9 +33,10 @@ SWEEP_EVERY_H = 12
 class Clock:
     """How much of the month is over, shared by processes: the first word of a file; and how much has been played."""
 
-    def __init__(self, file: Path, n_parts: int = 0) -> None:
-        if n_parts:
-            file.write_bytes(bytes(8 * (1 + n_parts)))
+    def __init__(self, file: Path, n_players: int = 0) -> None:
+        if n_players:
+            file.write_bytes(bytes(8 * (1 + n_players)))
+        self.n_players = file.stat().st_size // 8 - 1
         with file.open("r+b") as opened:
             self._shared = mmap.mmap(opened.fileno(), 0)
 
@@ -85,6 +86,8 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
     from games.exceptions import PlayError
 
     rng = random.Random(number)
+    # Of each person one of those who play: in two places at once somebody would be brought back to the same match.
+    people = range(number - 1, n_guests + n_accounts, clock.n_players)
     took: list[list[float]] = [[] for _ in range(10)]
     refused: Counter[str] = Counter()
     with telling():
@@ -92,22 +95,22 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
             while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
                 time.sleep(0.01)
             try:
-                _match(rng, took[min(int(10 * done / n_matches), 9)], n_guests, n_accounts)
+                _match(rng, took[min(int(10 * done / n_matches), 9)], people, n_guests)
             except PlayError as error:
                 refused[error.code] += 1
             clock[number] = (done + 1) / n_matches
     return {"took": took, "refused": refused}
 
 
-def _match(rng: random.Random, took: list[float], n_guests: int, n_accounts: int) -> None:
+def _match(rng: random.Random, took: list[float], people: range, n_guests: int) -> None:
     """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
     from games import services
     from games.rules.base import Side
     from games.services import Person
     from learning.services.pupils import pupil_teach
 
-    who = rng.randrange(n_guests + n_accounts)
-    person = Person(guest=UUID(int=who + 1), address=f"address {who % ADDRESSES}")
+    who = rng.choice(people)
+    person = Person(guest=UUID(int=who + 1), address=f"10.0.0.{who % ADDRESSES}")
     if who >= n_guests:
         person = Person(user_id=_accounts()[who - n_guests])
     kind = rng.random()
@@ -151,7 +154,7 @@ def keep(clock: Clock) -> dict[str, Any]:
     from learning.workers.sweep import sweep_on
 
     tasks.knock = lambda *_: True  # nobody listens
-    took: list[float] = []
+    took: list[tuple[str, float]] = []
     n_sweeps, next_sweep = 0, 0.0
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
         if clock[0] < 1:
