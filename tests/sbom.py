@@ -47,7 +47,7 @@ def vendored() -> list[dict[str, Any]]:
 def images() -> list[dict[str, Any]]:
     """The components that ``docker-compose.yml`` starts from, by their exact versions."""
     text = (ROOT / "docker-compose.yml").read_text()
-    named = set(re.findall(r"^\s*(?:image:(?: &\w+)?|FROM) (\S+:\S+)$", text, re.MULTILINE))
+    named = set(re.findall(r"^\s*(?:image:(?: &\w+)?|FROM) (\S+:[\w.-]+)$", text, re.MULTILINE))  # ours has a variable
     components = []
     for name, _, version in sorted(image.partition(":") for image in named):
         purl = f"pkg:docker/{name}@{version}"

@@ -1,6 +1,7 @@
 """What strangers send, and what happens at the same moment: nothing breaks, nothing is lost, nobody takes anything."""
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -137,7 +138,7 @@ class TestPrivacy:
         scope = {"headers": [(b"cookie", cookie)], "query_string": b""}
         assert person_of_scope(scope, "play").guest is not None
         client.session.flush()
-        assert person_of_scope(scope, "play") == Person()
+        assert replace(person_of_scope(scope, "play"), address="") == Person()
 
     def test_another_site_cannot_use_a_guests_session(self) -> None:
         browser = Client(enforce_csrf_checks=True)

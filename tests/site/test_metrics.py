@@ -60,10 +60,11 @@ def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
     def start() -> list[int]:
         command = [sys.executable, "-c", COUNTS, str(tmp_path)]
-        started.append(subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-        output = started[-1].stdout
-        assert output is not None
-        return [int(output.readline()) for _ in range(2)]
+        process = subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        started.append(process)
+        assert process.stdout is not None
+        (forked,) = {int(process.stdout.readline()) for _ in range(2)} - {process.pid}
+        return [process.pid, forked]
 
     yield start
     for process in started:

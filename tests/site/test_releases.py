@@ -7,6 +7,7 @@ stopped using it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -49,6 +50,9 @@ STOPS_NOBODY = (
 )
 
 
+OF_AN_INDEX = r"(CREATE|DROP) INDEX CONCURRENTLY [^;]+"
+
+
 def wrongs(migration: Any) -> Iterator[str]:
     """What of a migration would break yesterday's code, or hold it up."""
     made: set[str] = set()
@@ -71,7 +75,7 @@ def wrongs(migration: Any) -> Iterator[str]:
         elif isinstance(operation, ValidateConstraint):
             if len(operations) > 1:
                 yield f"{name} reads the whole table: in a migration of its own, after AddConstraintNotValid's."
-        elif not isinstance(operation, STOPS_NOBODY):
+        elif not isinstance(operation, STOPS_NOBODY) and not _is_of_an_index(operation, migration.atomic):
             yield f"{name} locks or rewrites a table, or nobody can tell: {_instead(operation)}"
 
 
@@ -82,6 +86,12 @@ def _done(operations: Iterable[Operation]) -> Iterator[Operation]:
             yield from _done(operation.database_operations)
         else:
             yield operation
+
+
+def _is_of_an_index(operation: Operation, is_atomic: bool) -> bool:
+    """Whether it is SQL for an index that has no name in a model, of a field, made or dropped beside all others."""
+    text = getattr(operation, "sql", None)
+    return isinstance(text, str) and not is_atomic and re.fullmatch(OF_AN_INDEX, text) is not None
 
 
 def _wrong_field(name: str, field: Any) -> Iterator[str]:
@@ -200,6 +210,8 @@ HOLDING_UP = [
     migrations.AlterField("machine", "name", models.TextField()),
     migrations.RunSQL("UPDATE learning_machine SET name = ''"),
     migrations.RunSQL("ALTER TABLE learning_machine DROP COLUMN name"),
+    migrations.RunSQL("CREATE INDEX machine_name ON learning_machine (name)"),
+    migrations.RunSQL("DROP INDEX CONCURRENTLY machine_name; DROP TABLE learning_machine"),
     migrations.RunPython(nothing),
     migrations.SeparateDatabaseAndState(database_operations=[migrations.AddIndex("machine", INDEX)]),
 ]
@@ -223,6 +235,12 @@ def test_a_contraction_may_not_hold_up(operation: Operation) -> None:
 @pytest.mark.parametrize("operation", [one for one in HOLDING_UP if not isinstance(one, migrations.RunPython)])
 def test_in_no_transaction_it_holds_up_as_much(operation: Operation) -> None:
     assert len(expands(operation, atomic=False)) == 1
+
+
+@pytest.mark.parametrize("words", ["CREATE INDEX CONCURRENTLY a ON b (c)", "DROP INDEX CONCURRENTLY IF EXISTS a"])
+def test_an_index_of_a_field_comes_and_goes_beside_all_others(words: str) -> None:
+    assert expands(migrations.RunSQL(words), atomic=False) == []
+    assert len(expands(migrations.RunSQL(words))) == 1
 
 
 def test_of_a_table_that_is_made_with_it_nobody_knows() -> None:

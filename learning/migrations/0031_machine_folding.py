@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("learning", "0029_ledgers_folded")]
+    dependencies = [("learning", "0030_jobs_request_id")]
 
     operations = [
         AddIndexConcurrently(
