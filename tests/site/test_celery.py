@@ -6,6 +6,7 @@ import os
 import signal
 import urllib.error
 import urllib.request
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from celery import Celery
 from django.conf import settings
 from django.core.cache import cache
-from django_celery_beat.schedulers import DatabaseScheduler
+from django.utils import timezone
 
 from games.asking import REQUEST_ID
 from learning.tasks import RUNS, jobs_reap, knock
@@ -21,6 +22,7 @@ from menace_site import celery
 from menace_site.cache import ForgivingRedisCache
 from menace_site.celery import app
 from menace_site.processes import is_dead
+from menace_site.scheduler import Scheduler
 from tests.conftest import StartWorker
 from tests.site.test_supervisor import free_port
 from tests.waiting import HANG_S, wait_until
@@ -59,7 +61,7 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
 @pytest.mark.django_db(transaction=True)
 def test_a_queue_that_nobody_works_at_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(celery, "MESSAGES_MOST", 3)
-    beat = DatabaseScheduler(app=app, lazy=False)
+    beat = Scheduler(app=app, lazy=False)
 
     def n_waiting(queue: str) -> Any:
         with app.connection_for_read() as broker:
@@ -85,3 +87,12 @@ def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {str(cache._servers): math.inf})  # type: ignore[attr-defined]
     jobs_reap.delay()
     assert sent == [jobs_reap.name]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_started_at_a_time_to_come_is_started_again_in_time() -> None:
+    """So it stands in the database when the clock was set back, for whoever begins with what stands there."""
+    entry = Scheduler(app=app, lazy=False).schedule["Take up jobs that were forgotten"]
+    entry.last_run_at = timezone.now() + timedelta(hours=1)
+    assert not entry.is_due().is_due
+    assert entry.is_due().next <= 5

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask, PeriodicTasks
-from django_celery_beat.schedulers import DatabaseScheduler
 
 from games.rules.base import Side
 from learning import beat
@@ -40,6 +39,7 @@ from learning.services.schedules import (
 )
 from menace_site import processes
 from menace_site.celery import app
+from menace_site.scheduler import Scheduler
 from tests.conftest import StartWorker
 from tests.factories import machine, user
 from tests.waiting import wait_until
@@ -87,7 +87,7 @@ def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: 
 @pytest.mark.parametrize("timing", [HOURLY, Timing(crontab="0 * * * *")])
 def test_beat_reads_a_schedule_and_finds_it_due(owner: Any, learner: Machine, timing: Timing) -> None:
     schedule = scheduled(owner, learner, timing)
-    entry = DatabaseScheduler(app=app, lazy=True).all_as_schedule()[f"schedule {schedule.pk}"]
+    entry = Scheduler(app=app, lazy=True).all_as_schedule()[f"schedule {schedule.pk}"]
     assert (entry.task, entry.args) == ("learning.beat.schedule_fire", [schedule.pk])
     entry.last_run_at = timezone.now() - timedelta(hours=2)
     assert entry.is_due().is_due
@@ -420,11 +420,9 @@ def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
 
 @pytest.mark.django_db(transaction=True)
 def test_beat_can_read_every_schedule_of_the_site() -> None:
-    from django_celery_beat.schedulers import DatabaseScheduler
-
     from menace_site.celery import app
 
-    entries = DatabaseScheduler(app=app, lazy=False).schedule
+    entries = Scheduler(app=app, lazy=False).schedule
     assert set(app.conf.beat_schedule) <= set(entries)
     assert all(entry.is_due() is not None for entry in entries.values())
 
