@@ -19,6 +19,11 @@ export function trouble(status, lost) {
   return status === "late" ? "What you see may be a little old just now." : "";
 }
 
+/** Closes a socket; one that nobody has answered yet when that happens, since browsers complain of it before. */
+function close(socket) {
+  if (socket.readyState !== WebSocket.CONNECTING) socket.close();
+}
+
 export class Socket {
   /** Whether this page has made any. */
   static isUsed = false;
@@ -60,7 +65,7 @@ export class Socket {
   rejoin() {
     const { socket } = this;
     this.#open();
-    socket.close();
+    close(socket);
   }
 
   /** Gives the connection up until `rejoin`. */
@@ -78,7 +83,7 @@ export class Socket {
     const socket = new WebSocket(this.url);
     this.socket = socket;
     this.heard = Date.now();
-    socket.addEventListener("open", () => this.onStatus("open"));
+    socket.addEventListener("open", () => (socket === this.socket ? this.onStatus("open") : socket.close()));
     socket.addEventListener("message", ({ data }) => {
       this.heard = Date.now();
       this.failures = 0;
@@ -124,6 +129,6 @@ export class Socket {
   #cut() {
     const { socket } = this;
     this.socket = { readyState: WebSocket.CLOSED, close: () => {} };
-    socket.close();
+    close(socket);
   }
 }

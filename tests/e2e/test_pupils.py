@@ -82,7 +82,7 @@ def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
     phone.get_by_label("Username").fill("ann")
     phone.locator('[name="password1"]').fill("a good password")
     phone.locator('[name="password2"]').fill("a good password")
-    phone.locator("main button").click()
+    phone.get_by_role("button", name="Make my account").click()
     expect(phone.locator("main")).to_contain_text(mine.name)
     phone.goto(f"/machines/{mine.pk}")
     expect(phone.locator("#train")).to_be_visible()

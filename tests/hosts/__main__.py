@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 N_WEBS, N_WORKERS = 2, 3
 WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
-N_GAMES = 4_000_000
+N_GAMES = 12_000_000
 """Of each run: many turns of every worker, and no end while a host is away."""
 ENDLESS = 1_000_000_000
 """Of a run that is stopped before its end."""

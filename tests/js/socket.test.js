@@ -93,3 +93,13 @@ test("a connection that has been given up can be joined again at once", () => {
   Connection.all[1].opens();
   assert.equal(noted.status.at(-1), "open");
 });
+
+test("who leaves before they are answered closes when they are, since browsers complain of it before", () => {
+  const { noted, socket } = begun();
+  const [connection] = Connection.all;
+  socket.leave();
+  assert.equal(connection.readyState, Connection.CONNECTING);
+  connection.opens();
+  assert.equal(connection.readyState, Connection.CLOSED);
+  assert.deepEqual(noted, { frames: [], status: [] });
+});
