@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from celery.utils.time import maybe_make_aware
@@ -10,6 +11,8 @@ from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 class Entry(ModelEntry):  # type: ignore[misc]  # the package has no types
     """A task that was last started at a time to come, since the clock was set back, was started now."""
+
+    last_run_at: datetime
 
     def is_due(self) -> Any:
         """Whether it is to be started, and in how many seconds to ask again."""

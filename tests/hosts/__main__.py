@@ -197,19 +197,22 @@ class Play:
     def release(self) -> str:
         """Yesterday's program meets today's tables, then every process is renewed in turn; people play on meanwhile."""
         assert isinstance(self.cluster, Machines)
-        machines = [self._machine(name) for name in ("Through a release", "Undisturbed")]
         host, port = self.cluster.endpoint
         asked = Prober(host, port, self.cluster.site, str(self.cluster.authority))
 
         def renewed() -> None:
+            # Made now, it is none of those whose lessons are all matches'.
+            machines.append(self._machine("Through a release"))
             begun.append(self._run_start(machines[0], ENDLESS, seed=3))
             with asked:
                 self._renew()
             assert self._run(begun[0])["status"] == "running", "the run was over before everything was renewed"
             self._stopped(begun[0])
 
+        machines: list[int] = []
         begun: list[int] = []
         found = self._crowd(renewed)
+        machines.append(self._machine("Undisturbed"))
         n_games = self._run(begun[0])["games_done"]
         undisturbed = self._run_start(machines[1], n_games, seed=3)
         assert wait_until(lambda: self._is_finished(undisturbed), poll_s=1)

@@ -23,7 +23,7 @@ import psycopg
 from menace_site import processes
 from menace_site.servers import BASE_DIR, redis_answers
 from tests.hosts.compose import Compose
-from tests.hosts.network import OUTSIDE, Host, address, bridge
+from tests.hosts.network import OUTSIDE, SURROUNDINGS, Host, address, bridge
 from tests.waiting import wait_until
 
 PACKAGES = {
@@ -163,7 +163,7 @@ class Machines:
         command = ["ip", "netns", "exec", self.hosts["clerk-1"].name, sys.executable, "manage.py", *words]
         environment["METRICS_DIR"] = str(self.var / "metrics")  # outside there is no /tmp of its own
         done = subprocess.run(
-            command, env={**os.environ, **environment}, check=False, capture_output=True, text=True, cwd=self.code
+            command, env={**SURROUNDINGS, **environment}, check=False, capture_output=True, text=True, cwd=self.code
         )
         assert not done.returncode, done.stderr
         return done.stdout
@@ -179,7 +179,7 @@ class Machines:
         words = ["env", f"HOSTNAME={name}", *self.compose.health(service)]
         command = ["ip", "netns", "exec", self.hosts[name].name, *words]
         done = subprocess.run(
-            command, env={**os.environ, **environment}, check=False, capture_output=True, cwd=self.code
+            command, env={**SURROUNDINGS, **environment}, check=False, capture_output=True, cwd=self.code
         )
         return not done.returncode
 

@@ -18,6 +18,8 @@ BRIDGE = "beadbox-b0"
 OUTSIDE = 1
 """The last number of our own address."""
 LOCK = Path("/run/lock/beadbox-hosts")
+SURROUNDINGS = dict(os.environ)
+"""What programs find in their environment: nothing of what whoever drives them sets for themselves later."""
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 PERIOD_US = 50_000
 
@@ -74,7 +76,9 @@ class Host:
         joined = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs && exec "$@"', "sh"] if self.share else []
         words = [*joined, "ip", "netns", "exec", self.name, *command]
         with log.open("ab") as output:
-            return processes.spawn(words, env={**os.environ, **env}, output=output, cwd=cwd, death_signal=signal.SIGINT)
+            return processes.spawn(
+                words, env={**SURROUNDINGS, **env}, output=output, cwd=cwd, death_signal=signal.SIGINT
+            )
 
 
 @contextlib.contextmanager
