@@ -17,7 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from rest_framework.throttling import BaseThrottle
 
 from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
-from games.blocks import address_read
+from games.blocks import NETWORK_BITS, address_read
 from games.exceptions import GuestMovedError
 from games.players import Viewer
 from games.services import GUEST_NAME, Person
@@ -49,7 +49,7 @@ def address_counted(request: Any) -> str:
     address = address_read(ident)
     if address is None:  # nothing that a server of ours would pass on
         return ident
-    return str(address if address.version == 4 else ip_network((address, 64), strict=False).network_address)
+    return str(address if address.version == 4 else ip_network((address, NETWORK_BITS), strict=False).network_address)
 
 
 def log_in_address(request: Any) -> str | None:

@@ -92,6 +92,16 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
         return await reader.read()
 
 
+async def until_closed_beside(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, more: bytes) -> bytes:
+    """The same, while something is sent again and again, before silence could be noticed."""
+    told = asyncio.create_task(until_closed(reader))
+    async with asyncio.timeout(HANG_S):
+        while not told.done():
+            writer.write(more)
+            await asyncio.wait([told], timeout=SILENT_S / 3)
+    return await told
+
+
 @pytest.mark.parametrize(
     "sent",
     [b"", b"\r\n", b"GET", WHOLE[:30], WHOLE[:-6], WHOLE[:-1], CHUNKED[:-3], SOCKET[:-4]],
@@ -135,12 +145,7 @@ async def test_empty_lines_get_no_more_time_by_being_many(port: int) -> None:
     async with connection(port) as (reader, writer):
         writer.write(WHOLE)
         await reader.readuntil(b"bead")
-        told = asyncio.create_task(until_closed(reader))
-        async with asyncio.timeout(HANG_S):
-            while not told.done():
-                writer.write(b"\r\n")
-                await asyncio.wait([told], timeout=SILENT_S / 3)
-        assert (await told).startswith(b"HTTP/1.1 408 ")
+        assert (await until_closed_beside(reader, writer, b"\r\n")).startswith(b"HTTP/1.1 408 ")
 
 
 async def test_a_body_that_never_ends_flows_for_so_long(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,12 +153,7 @@ async def test_a_body_that_never_ends_flows_for_so_long(port: int, monkeypatch: 
     async with connection(port) as (reader, writer):
         begin = time.monotonic()
         writer.write(CHUNKED.partition(b"4\r\n")[0])
-        told = asyncio.create_task(until_closed(reader))
-        async with asyncio.timeout(HANG_S):
-            while not told.done():
-                writer.write(b"1\r\nb\r\n")
-                await asyncio.wait([told], timeout=SILENT_S / 3)
-        assert (await told).startswith(b"HTTP/1.1 408 ")
+        assert (await until_closed_beside(reader, writer, b"1\r\nb\r\n")).startswith(b"HTTP/1.1 408 ")
         assert time.monotonic() - begin > SILENT_S * 2
 
 
