@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import yaml
-from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from django.db import connection
@@ -277,7 +276,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
         ]
 
     before = counted()
-    seated = await sync_to_async(services.room_create)(
+    seated = await database_sync_to_async(services.room_create)(
         person=Person(), game="noughts-and-crosses", opponent="random", side=0
     )
     async with Socket(seated.room.code, seated.token) as socket:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import uvicorn
-from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from celery import shared_task
+from channels.db import database_sync_to_async
 from channels_redis.pubsub import RedisPubSubLoopLayer
 from django.db import OperationalError
 from django.utils.log import configure_logging
@@ -52,7 +52,7 @@ def lines() -> Iterator[Lines]:
     configure_logging("logging.config.dictConfig", LOGGING)
 
 
-@sync_to_async
+@database_sync_to_async
 def opened() -> str:
     """The code of a room in which one waits for another."""
     return services.room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0).room.code
@@ -225,7 +225,7 @@ def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) ->
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_socket_has_a_line_when_it_ends_and_one_for_what_it_was_refused(lines: Lines) -> None:
-    seated = await sync_to_async(services.room_create)(
+    seated = await database_sync_to_async(services.room_create)(
         person=Person(), game="noughts-and-crosses", opponent="human", side=0
     )
     async with Socket(seated.room.code, seated.token) as socket:

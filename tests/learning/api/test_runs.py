@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.core.cache import cache
 from django.db import connection
@@ -417,7 +416,7 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
             ApiToken.objects.filter(pk=token.pk).update(**ended)
         return run, {"token": text}
 
-    run, proof = await sync_to_async(prepare)()
+    run, proof = await in_db(prepare)()
     for path in (f"{URL}/{run.pk}/ws", f"/api/machines/{run.machine_id}/ws"):
         async with RunSocket(path, **proof) as socket:
             if not code:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from games.quotas import site_counts
@@ -100,7 +100,7 @@ def test_a_worker_leaves_it_and_another_takes_it_up(start_worker: StartWorker) -
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_page_that_pings_is_told(has_room: Callable[[bool], None]) -> None:
-    run = await sync_to_async(lambda: started(machine(), enqueue=False), thread_sensitive=False)()
+    run = await database_sync_to_async(lambda: started(machine(), enqueue=False))()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws") as page:
         assert not (await page.expect("joined"))["waits_for_room"]
         for room in (False, True):
