@@ -1,6 +1,7 @@
-"""A part of the month that ``tests.bench.month`` simulates, as a process of its own: somebody who plays, or the clerk.
+"""A part of the month that ``tests.bench.month`` simulates, as a process of its own: somebody who plays, the clerk,
+or a worker.
 
-``python -m tests.bench.month_part (play|keep) CLOCK NUMBER MATCHES GUESTS ACCOUNTS``; what came of it is written
+``python -m tests.bench.month_part (play|keep|work) CLOCK NUMBER MATCHES GUESTS ACCOUNTS``; what came of it is written
 beside the clock as JSON.
 """
 
@@ -28,6 +29,8 @@ DAYS = 30
 ADDRESSES = 100
 SWEEP_EVERY_H = 12
 """Hours of the month between two sweeps: a tenth as many as in earnest, as an hour is less than a second."""
+LOOK_EVERY_H = 6
+"""Between two looks at schedules, strengths and ledgers: what they find to do is the same, of schedules each day's."""
 
 
 class Clock:
@@ -144,34 +147,46 @@ def _accounts() -> list[int]:
 
 
 def keep(clock: Clock) -> dict[str, Any]:
-    """What workers and clerk do, until the month is over: schedules, trainings, strengths, ledgers, and the sweep."""
-    from learning import tasks
+    """What the clerk does, until the month is over: schedules, strengths, ledgers, and the sweep."""
     from learning.beat import schedules_catch_up
     from learning.models import TrainingRun
-    from learning.workers.jobs import TurnEnd, claim_next
+    from learning.workers.jobs import TurnEnd
     from learning.workers.ledger import ledgers_fold
     from learning.workers.standings import standings_measure
     from learning.workers.sweep import sweep_on
 
-    tasks.knock = lambda *_: True  # nobody listens
     took: list[tuple[str, float]] = []
-    n_sweeps, next_sweep = 0, 0.0
+    n_sweeps, next_sweep, next_look, is_left = 0, 0.0, 0.0, False
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
-        if clock[0] < 1:
-            schedules_catch_up()
-        if (taken := claim_next(tasks.KINDS)) is not None:
-            taken[0].take_turn(taken[1], TurnEnd(0.5))
-        standings_measure(TurnEnd(0.1))
-        ledgers_fold(TurnEnd(0.5))
+        if clock[0] >= next_look:
+            next_look, is_left = clock[0] + LOOK_EVERY_H / (24 * DAYS), True
+            if clock[0] < 1:
+                schedules_catch_up()
+            standings_measure(TurnEnd(0.5))
+        if is_left:
+            is_left = ledgers_fold(TurnEnd(0.5))
         if clock[0] >= next_sweep:
             n_sweeps, next_sweep = n_sweeps + 1, clock[0] + SWEEP_EVERY_H / (24 * DAYS)
             sweep_on(TurnEnd(), took=took)
-        if taken is None:
-            time.sleep(0.05)
+        time.sleep(0.05)
     while ledgers_fold(TurnEnd(5.0)):
         pass
     sweep_on(TurnEnd(), took=took)
     return {"took": took, "sweeps": n_sweeps + 1}
+
+
+def work(clock: Clock) -> dict[str, Any]:
+    """What a worker does, until the month is over: trainings."""
+    from learning import tasks
+    from learning.models import TrainingRun
+    from learning.workers.jobs import TurnEnd, claim_next
+
+    while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
+        if (taken := claim_next(tasks.KINDS)) is None:
+            time.sleep(0.05)
+        else:
+            taken[0].take_turn(taken[1], TurnEnd(0.5))
+    return {}
 
 
 def main() -> None:
@@ -181,10 +196,16 @@ def main() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
     django.setup()
+    from learning import tasks
+
     clock = Clock(Path(file))
     clock.move()
     number, n_matches, n_guests, n_accounts = map(int, numbers)
-    found = keep(clock) if role == "keep" else play(clock, number, n_matches, n_guests, n_accounts)
+    tasks.knock = lambda *_: True  # nobody listens
+    if role == "play":
+        found = play(clock, number, n_matches, n_guests, n_accounts)
+    else:
+        found = keep(clock) if role == "keep" else work(clock)
     Path(file).with_name(f"{number}.json").write_text(json.dumps(found))
 
 
