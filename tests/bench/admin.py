@@ -58,6 +58,21 @@ FILL = [
         SELECT (SELECT max(id) FROM learning_machine) - n %% %(machines)s, 'finished', now(), 10, 1, 10, 10, 0, 0, '',
             0, 0, false, '', (SELECT max(id) FROM auth_user) - n %% 100, now() - n * interval '10 second', now()
         FROM generate_series(1, %(machines)s) AS n""",
+    *(
+        f"""INSERT INTO {table} (user_agent, ip_address, username, http_accept, path_info, attempt_time{more})
+        SELECT 'a browser ' || n %% 100, '10.0.0.0'::inet + n %% 50000, 'filler ' || n, '', '/accounts/login/',
+            now() - n * interval '1 second'{values} FROM generate_series(1, %(machines)s) AS n"""
+        for table, more, values in [
+            ("axes_accessattempt", ", get_data, post_data, failures_since_start", ", '', '', 1"),
+            ("axes_accesslog", ", session_hash", ", ''"),
+            ("axes_accessfailurelog", ", locked_out", ", n %% 100 = 0"),
+        ]
+    ),
+    """INSERT INTO django_celery_beat_periodictask (name, task, args, kwargs, headers, one_off, enabled,
+        total_run_count, date_changed, description, interval_id)
+        SELECT 'schedule ' || n, 'learning.beat.schedule_fire', '[' || n || ']', '{}', '{}', false, n %% 50 <> 0, 1,
+            now(), '', (SELECT min(id) FROM django_celery_beat_intervalschedule)
+        FROM generate_series(1, %(machines)s / 100) AS n""",
 ]
 """Each is given how many machines, boxes and matches there are to be."""
 LISTS = {
