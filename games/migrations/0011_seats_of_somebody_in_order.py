@@ -5,8 +5,9 @@ Two indexes for two, which they begin with; seats in which nobody sits are in ne
 
 import django.db.models.deletion
 from django.conf import settings
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+
+from games.expanding import index_beside
 
 
 class Migration(migrations.Migration):
@@ -18,11 +19,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        AddIndexConcurrently(
+        *index_beside(
             "seat",
             models.Index(fields=["user", "match"], name="seat_user_match", condition=models.Q(("user__isnull", False))),
         ),
-        AddIndexConcurrently(
+        *index_beside(
             "seat",
             models.Index(
                 fields=["guest", "match"], name="seat_guest_match", condition=models.Q(("guest__isnull", False))

@@ -1,7 +1,8 @@
 """Which machines are half folded is found without reading all of them."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+
+from games.expanding import index_beside
 
 
 class Migration(migrations.Migration):
@@ -10,8 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("learning", "0030_jobs_request_id")]
 
     operations = [
-        AddIndexConcurrently(
-            model_name="machine",
-            index=models.Index(condition=models.Q(("is_folding", True)), fields=["id"], name="machine_folding"),
+        *index_beside(
+            "machine", models.Index(condition=models.Q(("is_folding", True)), fields=["id"], name="machine_folding")
         ),
     ]

@@ -7,6 +7,7 @@ stopped using it.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
@@ -21,13 +22,17 @@ from django.contrib.postgres.operations import (
     RemoveIndexConcurrently,
     ValidateConstraint,
 )
-from django.db import migrations, models
+from django.core.management import CommandError
+from django.db import OperationalError, connection, migrations, models, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.models import CASCADE, NOT_PROVIDED, Value
 from django.db.models.fields import PositiveIntegerRelDbTypeMixin
 from django.db.models.functions import Now
 
+from games.expanding import BRIEFLY, index_beside
+from learning.models import Machine
+from menace_site.management.commands import set_up
 from menace_site.servers import BASE_DIR
 
 BEFORE_THE_RULE = {"games": 10, "learning": 29}
@@ -41,6 +46,8 @@ TAKES_AWAY = (
     migrations.RemoveConstraint,
 )
 """What is done in an instant, to any number of rows."""
+TAKES_A_TABLE = (*TAKES_AWAY, AddConstraintNotValid, migrations.AddField)
+"""What nobody else may use the table for, for that instant, which may be long in coming."""
 STOPS_NOBODY = (
     AddConstraintNotValid,
     AddIndexConcurrently,
@@ -57,13 +64,16 @@ def wrongs(migration: Any) -> Iterator[str]:
     """What of a migration would break yesterday's code, or hold it up."""
     made: set[str] = set()
     is_contraction = "_contract_" in migration.name
-    operations = list(_done(migration.operations))
+    waits_briefly = migration.atomic and migration.operations[0] is BRIEFLY
+    operations = [operation for operation in _done(migration.operations) if operation is not BRIEFLY]
     for operation in operations:
         name = f"{migration.name}: {type(operation).__name__}"
         if isinstance(operation, migrations.CreateModel):
             made.add(operation.name_lower)
         elif getattr(operation, "model_name_lower", None) in made:
             continue  # nobody knows of the table yet
+        elif isinstance(operation, TAKES_A_TABLE) and not waits_briefly:
+            yield f"{name} may wait for who reads for long, and everybody behind it: after BRIEFLY, in a transaction."
         elif isinstance(operation, TAKES_AWAY):
             if not is_contraction:
                 yield f"{name} takes away what yesterday's code may use: in a later release, in NNNN_contract_..."
@@ -149,7 +159,8 @@ def test_the_rule_is_for_every_app_of_ours_that_has_tables() -> None:
 
 
 def expands(*operations: Operation, name: str = "0099_more", atomic: bool = True) -> list[str]:
-    return list(wrongs(SimpleNamespace(name=name, operations=operations, atomic=atomic)))
+    first = [BRIEFLY] if atomic else []
+    return list(wrongs(SimpleNamespace(name=name, operations=[*first, *operations], atomic=atomic)))
 
 
 def nothing(*states: Any) -> None:
@@ -243,6 +254,60 @@ def test_an_index_of_a_field_comes_and_goes_beside_all_others(words: str) -> Non
     assert len(expands(migrations.RunSQL(words))) == 1
 
 
+@pytest.mark.parametrize("operation", [migrations.AddField("machine", "n_left", NULLABLE), TAKING_AWAY[0]])
+def test_what_takes_a_table_does_not_wait_for_it_for_long(operation: Operation) -> None:
+    for operations, atomic in (([operation, BRIEFLY], True), ([BRIEFLY, operation], False), ([operation], True)):
+        (wrong,) = wrongs(SimpleNamespace(name=CONTRACTION, operations=operations, atomic=atomic))
+        assert "BRIEFLY" in wrong
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("n_tries", [2, 3, 4])
+def test_a_table_that_is_in_use_is_asked_for_again(n_tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(set_up, "TRIES", 3)
+    monkeypatch.setattr(set_up, "PAUSE_S", 0.0)
+    reader, tried = connection.copy(), []
+    reader.set_autocommit(False)
+    reader.cursor().execute("SELECT FROM learning_trainingrun")
+
+    def migrate(name: str, **_: Any) -> None:
+        tried.append(name)
+        if len(tried) == n_tries:
+            reader.close()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(BRIEFLY.sql)
+            cursor.execute("LOCK TABLE learning_trainingrun")
+
+    monkeypatch.setattr(set_up, "call_command", migrate)
+    try:
+        with contextlib.nullcontext() if n_tries <= 3 else pytest.raises(CommandError, match="in use"):
+            set_up.Command().migrate()
+    finally:
+        reader.close()
+    assert tried == ["migrate"] * min(n_tries, 3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_wrong_otherwise_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def migrate(*_: Any, **__: Any) -> None:
+        connection.cursor().execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    monkeypatch.setattr(set_up, "call_command", migrate)
+    with pytest.raises(OperationalError):
+        set_up.Command().migrate()
+    connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_index_of_which_half_is_there_is_built_again() -> None:
+    state = LOADER.project_state()
+    (index,) = (one for one in Machine._meta.indexes if one.name == "machine_folding")
+    for _ in range(2):
+        with connection.schema_editor(atomic=False) as editor:
+            for operation in index_beside("machine", index):
+                operation.database_forwards("learning", editor, state, state)
+
+
 def test_of_a_table_that_is_made_with_it_nobody_knows() -> None:
     index: Any = migrations.AddIndex("new", models.Index(fields=["id"], name="new_id"))
     assert expands(MAKES, index) == []
@@ -250,6 +315,7 @@ def test_of_a_table_that_is_made_with_it_nobody_knows() -> None:
 
 def test_rows_are_changed_alone_and_in_small_transactions() -> None:
     assert expands(migrations.RunPython(nothing), atomic=False) == []
-    assert len(expands(migrations.RunPython(nothing), migrations.AddField("machine", "x", NULLABLE), atomic=False)) == 1
+    index = AddIndexConcurrently("machine", INDEX)
+    assert len(expands(migrations.RunPython(nothing), index, atomic=False)) == 1
     hidden = migrations.SeparateDatabaseAndState(database_operations=[migrations.RunPython(nothing)])
-    assert len(expands(hidden, migrations.AddField("machine", "x", NULLABLE), atomic=False)) == 1
+    assert len(expands(hidden, index, atomic=False)) == 1
