@@ -252,7 +252,9 @@ DUE = """
     ), due AS (
         SELECT id, is_folding FROM learning_machine WHERE is_folding
         UNION ALL SELECT id, false FROM learning_machine
-        WHERE id IN (SELECT machine_id FROM (SELECT machine_id FROM learning_lesson ORDER BY id DESC LIMIT %(latest)s))
+        WHERE id IN (
+            SELECT machine_id FROM (SELECT machine_id FROM learning_lesson ORDER BY id DESC LIMIT %(latest)s) AS latest
+        )
             AND n_lessons - greatest(n_forgotten, n_folded) > %(n_lessons)s
         UNION ALL SELECT id, false FROM stretch
         WHERE n_lessons > told AND (n_lessons - told > %(n_lessons)s
