@@ -40,9 +40,10 @@ def jobs_work(kind: str, job_id: int) -> None:
 
     What has had its turn is knocked for again, behind the others; with the broker away the worker goes on by itself.
     """
+    own = REQUEST_ID.get()
     while (taken := claim_next(KINDS)) is not None:
         of_kind, job = taken
-        REQUEST_ID.set(job.request_id or REQUEST_ID.get())  # of whom this task is now, until it ends
+        REQUEST_ID.set(job.request_id or own)  # of whom this task is now, until it ends
         ids: list[int] = []
         try:
             ids = of_kind.take_turn(job, TurnEnd(TURN_S))
@@ -50,7 +51,7 @@ def jobs_work(kind: str, job_id: int) -> None:
             if not ids and (of_kind.slug, job.pk) != (kind, job_id):
                 # The knock was spent on another, which may have had none of its own, and may have ended in a fault.
                 of_kind = next(one for one in KINDS if one.slug == kind)
-                ids = list(of_kind.rows.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
+                ids = list(of_kind.going_on.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
             could_tell = knock(of_kind, ids)
         if could_tell:
             return
@@ -72,7 +73,7 @@ def jobs_reap() -> int:
     """Knock again for jobs that wait too long or whose worker has died; how many."""
     n_knocked = 0
     for kind in KINDS:
-        ids = forgotten(kind) if kind.may_go_on else []
+        ids = forgotten(kind)
         n_knocked += len(ids)
         if not knock(kind, ids):
             break
@@ -96,12 +97,12 @@ def ledgers_keep() -> bool:
 
 
 @shared_task
-def sweep(number: int | None = None, after: Key = 0) -> None:
+def sweep(name: str | None = None, after: Key = 0) -> None:
     """Clear what everybody has left behind for a while, from a place on; the rest when the clerk has looked around.
 
     A message that is lost costs nothing: beat knocks again, and it begins anew.
     """
-    place = sweep_on(TurnEnd(SWEEP_S), None if number is None else (number, after))
+    place = sweep_on(TurnEnd(SWEEP_S), None if name is None else (name, after))
     if place is not None:
         with contextlib.suppress(OperationalError, OSError):
             sweep.apply_async(place, retry=False, expires=600)

@@ -86,14 +86,14 @@ class JobKind(ABC, Generic[JobT]):
     begun: ClassVar[Mapping[str, Any]] = {}
 
     @property
-    def may_go_on(self) -> bool:
-        """Whether jobs of the kind are given turns just now; else they wait, and nobody knocks for them."""
-        return True
-
-    @property
     def rows(self) -> QuerySet[JobT]:
         """All jobs of the kind."""
         return self.model._default_manager.all()
+
+    @property
+    def going_on(self) -> QuerySet[JobT]:
+        """Those that are given turns just now; the others wait, and nobody knocks for them."""
+        return self.rows
 
     def claim(self, job_id: int, now: datetime | None = None) -> JobT | None:
         """Take a job that waits, by compare-and-set: of any number of workers one gets it, the others ``None``."""
@@ -206,8 +206,7 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
         waiting = [
             _Waiting(kind, account, first_id)
             for kind in kinds
-            if kind.may_go_on
-            for account, first_id in kind.rows.filter(waits(now))
+            for account, first_id in kind.going_on.filter(waits(now))
             .order_by()
             .values_list(kind.account)
             .annotate(Min("pk"))
@@ -215,7 +214,7 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
         if not waiting:
             return None
         kind, account, _ = min(waiting, key=_served_at(waiting))
-        of_account = kind.rows.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
+        of_account = kind.going_on.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
         first = of_account.only("status", "lease_until", "knocked_at").first()
         job = None if first is None else kind.claim(first.pk, now)
         if first is not None and job is not None:
@@ -253,7 +252,7 @@ def forgotten(kind: JobKind[Any]) -> list[int]:
     """What waits although the last knock for it is long past, longest first; a knock for it is taken as given."""
     now = timezone.now()
     long_ago = Q(knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
-    waiting = kind.rows.filter(waits(now), long_ago)
+    waiting = kind.going_on.filter(waits(now), long_ago)
     jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:KNOCKS_AT_ONCE])
     ids = [job.pk for job in jobs]
     kind.rows.filter(pk__in=ids).update(knocked_at=now)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from prometheus_client import Counter
@@ -331,8 +332,9 @@ class TrainingRuns(JobKind[TrainingRun]):
     begun = {"started_at": Coalesce("started_at", Now())}
 
     @property
-    def may_go_on(self) -> bool:
-        return not site_is_full()
+    def going_on(self) -> QuerySet[TrainingRun]:
+        """All, and while the site is full those that a turn only ends."""
+        return self.rows.filter(cancel_requested=True) if site_is_full() else self.rows
 
     def account_of(self, job: TrainingRun) -> int | None:
         return job.started_by_id

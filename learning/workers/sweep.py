@@ -50,8 +50,8 @@ FAILED_MOST = 5
 """A row that fails by itself is passed by. Where so many one after the other take too long, or are taken, it is not the
 rows: they are looked at the next time."""
 
-Place = tuple[int, Key]
-"""Where a sweep stands: the number of the kind of thing that it looks at, and the key of what it looked at last."""
+Place = tuple[str, Key]
+"""Where a sweep stands: the name of the kind of thing that it looks at, and the key of what it looked at last."""
 Took = list[tuple[str, float]]
 
 
@@ -198,17 +198,19 @@ def sweep_on(turn: TurnEnd, place: Place | None = None, took: Took | None = None
 
     Args:
         turn: when to stop.
-        place: where an earlier one stopped; the beginning if left out.
+        place: where an earlier one stopped; the beginning if left out, or where nothing is called so.
         took: gets what each transaction was about, and the seconds that it has taken.
     """
+    # A message may be of another release, which knew of other things.
+    names = [leaving.name for leaving in LEAVINGS]
+    begin, after = (names.index(place[0]), place[1]) if place and place[0] in names else (0, LEAVINGS[0].first)
     if place is None:
         files_clear()
-        place = (0, LEAVINGS[0].first)
     times: Took = [] if took is None else took
-    for number, leaving in enumerate(LEAVINGS[place[0] :], place[0]):
-        for key in _steps(leaving, place[1] if number == place[0] else leaving.first, times):
+    for leaving in LEAVINGS[begin:]:
+        for key in _steps(leaving, after if leaving.name == names[begin] else leaving.first, times):
             if turn.is_reached:
-                return number, key
+                return leaving.name, key
     return None
 
 

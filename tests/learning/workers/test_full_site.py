@@ -73,6 +73,19 @@ def test_a_run_gets_no_turn_and_no_knocks_while_the_site_is_full(
 
 
 @pytest.mark.django_db
+def test_a_run_that_shall_end_does_so_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
+    ending, waiting = (started(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two"))
+    TrainingRun.objects.filter(pk=ending.pk).update(cancel_requested=True)  # as the sweep does after RUN_DAYS_MOST
+    knocked_long_ago()
+    has_room(False)
+    assert tasks.jobs_reap() == 1
+    tasks.jobs_work("runs", ending.pk)
+    for run, status in ((ending, JobStatus.CANCELLED), (waiting, JobStatus.QUEUED)):
+        run.refresh_from_db()
+        assert (run.status, run.games_done) == (status, 0)
+
+
+@pytest.mark.django_db
 def test_an_experiment_goes_on_meanwhile(has_room: Callable[[bool], None]) -> None:
     started(machine(owner=user()), enqueue=False)
     asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL, enqueue=False)

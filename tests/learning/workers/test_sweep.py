@@ -318,8 +318,8 @@ def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: p
     monkeypatch.setattr(sweep, "LONGEST_MS", 60_000)  # a slow machine would be asked for fewer
     pupils = [pupil_played(number) for number in range(1, 6)]
     aged(91)
-    (at_most, last), place = (0, 0), (sweep.LEAVINGS.index(MARKING), 0)
-    while place is not None and place[0] == sweep.LEAVINGS.index(MARKING):
+    (at_most, last), place = (0, 0), (MARKING.name, 0)
+    while place is not None and place[0] == MARKING.name:
         place = sweep_on(TurnEnd(0), place)
         n_gone = Machine.objects.filter(slug__startswith=GONE).count()
         at_most, last = max(at_most, n_gone - last), n_gone
@@ -338,6 +338,15 @@ def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch)
     while knocked:
         tasks.sweep(*knocked.pop())
     assert not Room.objects.exists()
+
+
+def test_a_place_in_what_another_release_knew_is_the_beginning() -> None:
+    assert len({one.name for one in sweep.LEAVINGS}) == len(sweep.LEAVINGS)
+    for place in ((3, "some-key"), ("things of yesterday", 7)):
+        old = room(who=guest()).room
+        aged(31)
+        tasks.sweep(*place)
+        assert not Room.objects.filter(pk=old.pk).exists()
 
 
 def nothing_left(_: Any) -> Looked:
