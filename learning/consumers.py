@@ -260,13 +260,14 @@ class RunConsumer(WatchConsumer):
         if kind == "ping":
             with contextlib.suppress(PlayError):
                 now = await in_thread(lambda: run_progress(self.found()))
-                if now["waits_for_room"] != self.waits:
+                if now["waits_for_room"] != self.waits and _reached(now) >= self.reached:
                     self.waits = now["waits_for_room"]
                     await self.send_frame("state", {**now, "points": []})
         await super().handle(kind, data)
 
     def note(self, view: Mapping[str, Any]) -> None:
-        self.reached, self.waits = _reached(view), view["waits_for_room"]
+        # Workers of the release before this one do not say it.
+        self.reached, self.waits = _reached(view), view.get("waits_for_room", False)
         points = view.get("curve") or view.get("points") or [{"games": self.drawn_to}]
         self.drawn_to = points[-1]["games"]
 

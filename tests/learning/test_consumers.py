@@ -65,6 +65,15 @@ async def test_who_may_not_look_any_more_is_told_nothing_more(monkeypatch: pytes
             assert (await socket.receive_output())["type"] == "websocket.close"
 
 
+async def test_a_worker_of_the_release_before_tells_less() -> None:
+    _, run, session = await in_db(watched)()
+    async with RunSocket(f"/api/training-runs/{run.pk}/ws", session=session) as page:
+        view = await page.expect("joined")
+        del view["waits_for_room"]
+        await tell(f"run.{run.pk}", "run.state", {**view, "games_done": 5, "points": []})
+        assert (await page.expect("state"))["games_done"] == 5
+
+
 async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     def told_while_asking(self: Any) -> None:
         user_of_scope(self.scope)
