@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from games.asking import request_id
+from games.quotas import account_hold
 from games.services import Person
 from learning import tasks
 from learning.core.experiments.base import ParameterError
@@ -46,7 +47,7 @@ def experiment_request(
         enqueue: ``False`` leaves it to the reaper to tell the workers.
 
     Raises:
-        ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError.
+        ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError, AccountClosedError.
     """
     asked = experiment_get(experiment)
     try:
@@ -67,6 +68,8 @@ def experiment_request(
     else:
         run, is_new = known, True
         _begin_again(run, asker)
+    if is_new and person is not None and person.user_id is not None:
+        account_hold(person.user_id)
     if is_new and enqueue:
         transaction.on_commit(lambda: tasks.knock(EXPERIMENT_RUNS, [run.pk]))
     return run

@@ -146,8 +146,7 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
     """
     try:
         owner_id, machine_id = Schedule.objects.values_list("owner_id", "machine_id").get(pk=schedule_id)
-        # The account, whose runs are counted, before the machine, and that before the schedule, as everywhere else.
-        get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).first()
+        _owner_lock(owner_id)
         machine_lock(machine_id)
         schedule = _rows().get(pk=schedule_id)
     except (MachineNotFoundError, Schedule.DoesNotExist):
@@ -221,14 +220,20 @@ def _rows() -> Any:
 
 
 def _locked(user: Any, schedule_id: int, to: To) -> Schedule:
-    """The schedule, locked after its machine, as in every other place. Call inside a transaction."""
+    """The schedule, locked after its owner and its machine. Call inside a transaction."""
     visible = schedule_for(user, schedule_id, to)
+    _owner_lock(visible.owner_id)
     try:
         machine_lock(visible.machine_id)
         schedule: Schedule = _rows().get(pk=visible.pk)
     except (MachineNotFoundError, Schedule.DoesNotExist):  # deleted a moment ago
         raise ScheduleNotFoundError from None
     return schedule
+
+
+def _owner_lock(owner_id: int) -> None:
+    """Lock the account, whose runs are counted, before the machine, and that before the schedule, as everywhere."""
+    get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).first()
 
 
 def _task_name(schedule_id: int) -> str:

@@ -12,9 +12,10 @@ from games.rules.base import Side
 from games.services import room_join
 from games.services_tokens import token_make
 from learning.exceptions import AccountNotClosedError
-from learning.models import Machine, Schedule, Tournament, TrainingRun
+from learning.models import ExperimentRun, Machine, Schedule, Tournament, TrainingRun
 from learning.services import accounts
 from learning.services.accounts import account_close
+from learning.services.experiments import experiment_request
 from learning.services.machines import machine_copy, machine_make
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
@@ -49,12 +50,13 @@ def test_a_request_that_was_on_its_way_makes_nothing_for_a_closed_account(boss: 
         lambda: room("random", person(late)),
         lambda: room("machine", person(late), machine="shown", fresh=True),
         lambda: room_join(code=waiting, person=person(late)),
+        lambda: experiment_request(person=person(late), experiment="gardner", enqueue=False),
     ):
         with pytest.raises(AccountClosedError), transaction.atomic():
             ask()
     assert Machine.objects.count() == 2
     assert [Room.objects.count(), Match.objects.get().status] == [1, "waiting"]
-    for model in (TrainingRun, Schedule, Tournament):
+    for model in (TrainingRun, Schedule, Tournament, ExperimentRun):
         assert not model.objects.exists(), model
 
 
