@@ -26,7 +26,7 @@ from games.selectors import rooms_of, rooms_open
 from games.services import Person, Seated
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import HOUSE, HouseMachine, house_machine
-from learning.exceptions import NoPupilError
+from learning.exceptions import MachineNotFoundError, NoPupilError
 from learning.models import Machine, MovedGuest
 from learning.selectors.machines import pupil_of
 from learning.services.machines import (
@@ -75,6 +75,8 @@ def _pattern(game: Game[Any, Any], side: Side) -> HouseMachine | None:
 def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seated:
     """Sit down against one's own machine of a game, which is made if there is none; back to a match that goes on.
 
+    One that the sweep has taken a moment ago, as nobody had played it for so long, is one that there is not.
+
     Args:
         person: who asks; a visitor needs a guest number.
         game: slug of a game with boxes.
@@ -83,6 +85,13 @@ def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seate
     Raises:
         UnknownGameError, NoPupilError, MachineQuotaError, RoomQuotaError.
     """
+    try:
+        return _taught(person, game, side)
+    except MachineNotFoundError:
+        return _taught(person, game, side)
+
+
+def _taught(person: Person, game: str, side: Side | None) -> Seated:
     rules = game_get(game)
     pupil = pupil_ensure(user=owner_of(person), game=game, side=pupil_side(rules) if side is None else side)
     other = Side(pupil.cabinet.side).other

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
+from games import services as rooms
 from games.exceptions import GuestMovedError
 from games.models import Room
 from games.players import CLAIMS, Claimed, Viewer, Visitor
@@ -52,6 +53,19 @@ def test_one_press_makes_a_machine_that_knows_nothing_and_seats_its_owner(client
     assert (state["turn"], state["ply"], state["seats"][0]["machine"]["id"]) == ("O", 1, machine.pk)
     assert not Box.objects.filter(machine=machine).exists()  # it shares them all
     assert machine.boxes.count() == 304
+
+
+def test_one_that_the_sweep_took_as_its_owner_came_back_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    swept_away, created = pupil(), rooms.room_create
+
+    def too_late(**asked: Any) -> Any:
+        machine_delete(user=visitor(), machine_id=swept_away.pk)
+        monkeypatch.setattr(rooms, "room_create", created)
+        return created(**asked)
+
+    monkeypatch.setattr(rooms, "room_create", too_late)
+    seated = pupil_teach(person=guest(), game=NC)
+    assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != swept_away.pk
 
 
 def test_who_presses_again_gets_the_same_machine_and_the_match_that_goes_on(client: Client) -> None:
