@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -44,7 +45,9 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", re
     sizes = [(seconds, "second"), (math.ceil(seconds / 60), "minute"), (math.ceil(seconds / 3600), "hour")]
     number, unit = next((size for size in sizes if size[0] < 100), sizes[-1])
     words = f"{number} {unit}{'' if number == 1 else 's'}"
-    response = render(request, template, {"wait": words, "reason": reason}, status=429)
+    response = render(
+        request, template, {"wait": words, "reason": reason, "sends_letters": settings.SENDS_LETTERS}, status=429
+    )
     response["Retry-After"] = str(seconds)
     return response
 

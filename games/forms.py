@@ -1,4 +1,4 @@
-"""Forms of the account page."""
+"""Forms of accounts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 
 from games.models import TokenScope
+
+
+class LogInForm(AuthenticationForm):
+    """A log-in: what is longer than any name is refused before it is written down as an attempt."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].validators += [MaxLengthValidator(150), ProhibitNullCharactersValidator()]
 
 
 class TokenForm(forms.Form):

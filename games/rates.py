@@ -38,6 +38,11 @@ class Throttle(SimpleRateThrottle):
             return False
         return bool(cache.get(key, 0) >= self.num_requests)
 
+    def forget(self, request: Any) -> None:
+        """Begin to count anew."""
+        if self.num_requests is not None and (key := self._key(request)) is not None:
+            cache.delete(key)
+
     def wait(self) -> float:
         """Seconds until the next minute (hour, day) begins."""
         return float(self.duration - self.now % self.duration)

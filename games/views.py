@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import unicodedata
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
+from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.views import (
     LoginView,
     LogoutView,
@@ -21,7 +22,6 @@ from django.contrib.auth.views import (
     PasswordResetView,
 )
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -36,11 +36,11 @@ from games import services, services_tokens
 from games.answers import not_found, sent_back, too_many
 from games.authentication import GUEST_KEY
 from games.exceptions import AccountClosedError, PlayError, RoomNotFoundError, SiteFullError, TooManyGuessesError
-from games.forms import TokenForm
+from games.forms import LogInForm, TokenForm
 from games.identity import guest_seated, person_of_request
 from games.letters import password_told
 from games.players import Claimed
-from games.quotas import site_require
+from games.quotas import account_lock, site_require
 from games.selectors import game_view, machines_managed, token_list_of
 from games.serializers import parse_room
 from games.throttles import AddressThrottle, Guesses, StartThrottle
@@ -171,14 +171,6 @@ class SignUpForm(UserCreationForm):
         return username
 
 
-class LogInForm(AuthenticationForm):
-    """The usual form; what is longer than any name is refused before it is written down as an attempt."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["username"].validators += [MaxLengthValidator(150), ProhibitNullCharactersValidator()]
-
-
 def _enter(request: HttpRequest, user: Any) -> None:
     """Log in; a guest's matches and machines follow them into the account, or all stays as it was.
 
@@ -283,8 +275,14 @@ class TellsOfNewPassword:
     """A page that changes a password, of which the owner hears: it may have been somebody else."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Change it, and send the letter."""
-        response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
+        """Change it, and send the letter; nothing of an account that is closed, a moment ago perhaps."""
+        try:
+            with transaction.atomic():
+                account_lock(form.user)
+                response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
+        except AccountClosedError as error:
+            form.add_error(None, str(error))
+            return self.form_invalid(form)  # type: ignore[attr-defined,no-any-return]
         password_told(form.user)
         return response
 
@@ -299,8 +297,8 @@ class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Change it, and log in: from then on the account is known at this address."""
         response = super().form_valid(form)
-        if form.user.is_active:
-            with transaction.atomic():
+        if not form.errors:
+            with contextlib.suppress(AccountClosedError), transaction.atomic():  # since it was changed
                 _enter(self.request, form.user)
         return response
 

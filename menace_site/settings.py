@@ -484,7 +484,7 @@ REST_FRAMEWORK = {
         "match": env.str("THROTTLE_MATCH", default="20000/day"),
         "token": env.str("THROTTLE_TOKEN", default="1200/min"),
         # What is begun or made, by page or API: trainings, tournaments, experiments, schedules, machines.
-        "training": env.str("THROTTLE_TRAINING", default="60/min"),
+        "training": env.str("THROTTLE_TRAINING", default="200/min"),
         # Looks at machines that learn, by address: what they cost is bounded elsewhere (selectors/schooling.py).
         "schooling": env.str("THROTTLE_SCHOOLING", default="6000/min"),
         # Sockets opened from an address: every page of a machine, a match, a run opens one, and again after a break.
@@ -504,7 +504,7 @@ REST_FRAMEWORK = {
         # Of one account, wherever from: passwords that are wrong, beyond which it is tried only from where it has
         # logged in lately, and log-ins, of which each leaves a session. A class may share an account.
         "login_account": env.str("THROTTLE_LOGIN_ACCOUNT", default="100/hour"),
-        "logged_in": env.str("THROTTLE_LOGGED_IN", default="100/day"),
+        "logged_in": env.str("THROTTLE_LOGGED_IN", default="300/day"),
         "signup": env.str("THROTTLE_SIGNUP", default="100/hour"),
         "reset": env.str("THROTTLE_RESET", default="60/hour"),
         "reset_mailbox": env.str("THROTTLE_RESET_MAILBOX", default="5/hour"),

@@ -17,6 +17,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
+from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core.mail import send_mail
 from django.db import transaction
@@ -34,6 +35,8 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from reportlab.graphics.barcode.qrencoder import QRCode, QRErrorCorrectLevel
 
+from games.exceptions import AccountClosedError
+from games.forms import LogInForm
 from games.quotas import account_lock
 from learning.services.accounts import factor_forget
 
@@ -62,8 +65,14 @@ class CodeForm(forms.Form):
         return "".join(str(self.cleaned_data["code"]).split()).lower()
 
 
+class StaffLogInForm(LogInForm, AdminAuthenticationForm):
+    """The site's form, of the admin."""
+
+
 class StaffSite(AdminSite):
     """The admin, for staff who have shown two things: that they know a password, and that they have a device."""
+
+    login_form = StaffLogInForm
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether somebody may see any of these pages."""
@@ -96,7 +105,10 @@ class StaffSite(AdminSite):
         if _has_shown(request):
             return self._is_set_up(request)
         if not _devices(request, confirmed=True).exists():
-            return self._set_up(request)
+            try:
+                return self._set_up(request)
+            except AccountClosedError:  # since this request began: the next one is of nobody
+                return redirect(request.get_full_path())
         form, code = _form(request)
         if code:
             asked = _asked(request, code)

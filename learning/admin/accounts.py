@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import axes.utils
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
@@ -20,6 +21,7 @@ from django.urls import URLPattern, path, reverse
 
 from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
 from games.letters import address_told, password_told
+from games.throttles import AddressThrottle
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above, is_left
@@ -31,11 +33,15 @@ POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
 
 class PasswordForm(AdminPasswordChangeForm):
-    """Another one's password, of which they hear."""
+    """Another one's password, of which they hear, and which they may try however often others have tried theirs."""
 
     def save(self, commit: bool = True) -> Any:
         """Set it, and send the letter."""
-        user = super().save(commit)
+        user = super().save(commit=False)
+        if commit:
+            user.save(update_fields=["password"])  # nothing else that may have changed since it was read
+        AddressThrottle("login_account", str(user.pk)).forget(None)
+        axes.utils.reset(username=user.get_username())
         password_told(user)
         return user
 

@@ -124,6 +124,20 @@ class TestLogIn:
         owner.post("/logout")
         assert owner.post("/login", {"username": "ada", "password": "quite another password"}).status_code == 302
 
+    def test_a_password_that_the_staff_has_given_works_at_once(self, rates: Rates) -> None:
+        rates(login_account="15/hour")
+        ada, new = factories.user("ada"), "quite another password"
+        owner = Client(REMOTE_ADDR=elsewhere())
+        for one in (owner, Client(REMOTE_ADDR=elsewhere())):
+            for _ in range(10):
+                refused = one.post("/login", {"username": "ada", "password": "wrong"})
+        assert refused.status_code == 429
+        staff = Client()
+        staff.force_login(factories.user("staff", is_staff=True, is_superuser=True))
+        given = {"password1": new, "password2": new, "usable_password": "true", "set-password": "x"}
+        assert staff.post(f"/admin/auth/user/{ada.pk}/password/", given).status_code == 302
+        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
+
     def test_an_account_logs_in_so_often_a_day(self, rates: Rates) -> None:
         rates(logged_in="2/day")
         factories.user("ada")

@@ -74,6 +74,15 @@ def test_the_staff_ends_a_lock_and_changes_nothing_of_the_log(client: Client) ->
     assert client.post("/login", RIGHT).status_code == 302
 
 
+def test_who_is_locked_out_is_told_what_helps_here(client: Client, settings: Any) -> None:
+    factories.user("ada")
+    for sends_letters, words in ((True, b"by letter"), (False, b"Whoever runs this site")):
+        settings.SENDS_LETTERS = sends_letters
+        for _ in range(10):
+            locked = client.post("/login", WRONG)
+        assert words in locked.content
+
+
 def failed(name: str, at: datetime) -> None:
     one = AccessFailureLog.objects.create(username=name, ip_address="192.0.2.1", user_agent="", path_info="/")
     AccessFailureLog.objects.filter(pk=one.pk).update(attempt_time=at)

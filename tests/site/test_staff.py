@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.core import mail
@@ -220,6 +221,13 @@ def test_nobody_is_led_elsewhere(staff: Any, wanted: str) -> None:
     assert client.get(PAGE, {"next": wanted})["Location"] == INDEX
 
 
+def test_a_name_that_is_longer_than_any_is_no_attempt() -> None:
+    for name in ("n" * 300, "nu\0l"):
+        answer = Client().post(LOGIN, {"username": name, "password": PASSWORD})
+        assert (answer.status_code, bool(answer.context["form"].errors["username"])) == (200, True)
+    assert not AccessAttempt.objects.exists()
+
+
 def test_who_is_no_staff_learns_nothing() -> None:
     for client in (Client(), logged_in(user())):
         answer = client.get(PAGE)
@@ -324,6 +332,19 @@ def test_a_closed_account_keeps_no_device(staff: Any) -> None:
     _lock_out(staff)
     assert not TOTPDevice.objects.exists()
     assert not StaticToken.objects.exists()
+
+
+def test_whose_account_is_closed_while_they_set_up_is_nobody(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, devices = logged_in(staff), pages._devices
+
+    def closed(*args: Any, **kwargs: Any) -> Any:
+        type(staff).objects.filter(pk=staff.pk).update(is_active=False)
+        return devices(*args, **kwargs)
+
+    monkeypatch.setattr(pages, "_devices", closed)
+    assert client.get(PAGE)["Location"] == PAGE
+    assert client.get(PAGE)["Location"].startswith(LOGIN)
+    assert not TOTPDevice.objects.exists()
 
 
 def test_devices_can_be_taken_away_in_the_admin_and_not_made(staff: Any) -> None:

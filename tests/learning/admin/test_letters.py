@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.core import mail
 
+from learning.admin.accounts import PasswordForm
 from tests.factories import user
 
 pytestmark = pytest.mark.django_db
 NEW = "quite another password"
+
+
+def test_a_new_password_changes_nothing_else_and_opens_no_closed_account(client: Any) -> None:
+    ada = user("ada", email="ada@example.org")
+    client.post("/password/reset", {"email": ada.email})
+    link = re.search(r"http://testserver(/password/reset/\S+)", mail.outbox.pop().body)
+    assert link
+    form = client.get(link[1], follow=True)
+    stale = PasswordForm(ada, {"password1": NEW, "password2": NEW, "usable_password": "true"})
+    type(ada).objects.filter(pk=ada.pk).update(is_active=False)
+    answer = client.post(form.redirect_chain[-1][0], {"new_password1": NEW, "new_password2": NEW})
+    assert b"This account is closed." in answer.content
+    type(ada).objects.filter(pk=ada.pk).update(email="new@example.org")
+    assert stale.is_valid()
+    stale.save()
+    ada.refresh_from_db()
+    assert (ada.is_active, ada.email, "_auth_user_id" in client.session) == (False, "new@example.org", False)
 
 
 def test_whoever_owns_an_account_hears_of_what_the_staff_sets(
