@@ -107,8 +107,12 @@ class Pulse:
 
     async def tell(self) -> None:
         """Tell all sockets."""
-        for socket in list(self.sockets):
-            with contextlib.suppress(Exception):  # one that is just closing keeps the news from nobody else
+        await asyncio.gather(*map(self._tell, list(self.sockets)))
+
+    async def _tell(self, socket: Listener) -> None:
+        # One that is just closing, or whose other end reads nothing, keeps the news from nobody else.
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(PATIENCE_S):
                 await socket.send_frame("site", self.says)
 
     async def _ask_database(self) -> None:

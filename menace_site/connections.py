@@ -10,6 +10,7 @@ from collections import Counter
 
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from menace_site.guards import guards
 
@@ -20,6 +21,43 @@ BODY_S = 300.0
 
 _open: Counter[str] = Counter()
 """The connections of this process that are no WebSockets, by where they come from."""
+
+
+class Socket(WebSocketsSansIOProtocol):
+    """A WebSocket whose other end has to take what it is told.
+
+    uvicorn answers every ping, and closes who answers none of its own when all that was written has gone out: to who
+    reads nothing that is never, while what they ask for is kept.
+    """
+
+    unread: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """As much as is kept for anybody waits for them."""
+        super().pause_writing()
+        self.unread = self.loop.call_later(SILENT_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """They have read on."""
+        super().resume_writing()
+        self._read()
+
+    def handle_ping(self) -> None:
+        """Answer, unless they do not read the answers."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They are gone."""
+        self._read()
+        super().connection_lost(exc)
+
+    def _read(self) -> None:
+        if self.unread is not None:
+            self.unread.cancel()
+            self.unread = None
 
 
 class Connection(HttpToolsProtocol):

@@ -23,7 +23,12 @@ from uvicorn.supervisors import Multiprocess
 from menace_site.guards import guards
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
-OPTIONS = ("--http=menace_site.connections:Connection", "--ws-ping-interval=5", "--ws-ping-timeout=5")
+OPTIONS = (
+    "--http=menace_site.connections:Connection",
+    "--ws=menace_site.connections:Socket",
+    "--ws-ping-interval=5",
+    "--ws-ping-timeout=5",
+)
 """Whoever has gone without a word is noticed within ten seconds."""
 RETRY_AFTER_S = 2
 READ_WITHIN_S = 1.0

@@ -34,6 +34,13 @@ class Listener:
         return data["database"], data["spectators"]
 
 
+class Deaf:
+    """A socket whose other end reads nothing."""
+
+    async def send_frame(self, kind: str, data: Any) -> None:
+        await asyncio.Event().wait()
+
+
 class Closing:
     """A socket that cannot be told anything any more."""
 
@@ -44,9 +51,10 @@ class Closing:
 async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url
-    pulse, before, late, closing = Pulse(), Listener(), Listener(), Closing()
-    await pulse.join(before)
-    await pulse.join(closing)
+    pulse, before, late = Pulse(), Listener(), Listener()
+    others = Closing(), Deaf()
+    for socket in (*others, before):
+        await pulse.join(socket)
     keeping = asyncio.create_task(pulse.keep())
     try:
         stopped = family(outage)

@@ -51,7 +51,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Serve
     """It serves, with the options of our web processes."""
     monkeypatch.setattr(connections, "SILENT_S", SILENT_S)
     words: Any = main.make_context("uvicorn", [*OPTIONS, "tests:none"]).params
-    options = {name: words[name] for name in ("http", "ws_ping_interval", "ws_ping_timeout")}
+    options = {name: words[name] for name in ("http", "ws", "ws_ping_interval", "ws_ping_timeout")}
     server = uvicorn.Server(uvicorn.Config(site, port=0, lifespan="off", log_level="error", **options))
     serving = asyncio.create_task(server.serve())
     while not server.started:
@@ -123,6 +123,26 @@ async def test_a_request_that_never_comes_is_given_up(port: int, sent: bytes) ->
     assert b"\r\nX-Content-Type-Options: nosniff\r\n" in answer
     assert time.monotonic() - begin >= SILENT_S * 0.9
     assert not connections._open
+
+
+async def test_a_socket_that_reads_nothing_is_gone_and_what_it_asks_for_is_not_kept(
+    port: int, server: uvicorn.Server
+) -> None:
+    ping = b"\x89\xfd\0\0\0\0" + b"p" * 125
+    async with connection(port) as (reader, writer):
+        writer.write(SOCKET)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+        (kept,) = server.server_state.connections
+        transport, most = kept.transport, 0
+        reader._transport.pause_reading()
+        async with asyncio.timeout(HANG_S):
+            while not transport.is_closing():
+                writer.write(ping * 10_000)
+                await asyncio.sleep(SILENT_S / 30)
+                most = max(most, transport.get_write_buffer_size())
+        assert 64 * 1024 < most < 1024 * 1024
+        while server.server_state.connections:
+            await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("first", [WHOLE, CHUNKED, OTHER], ids=["a request", "in chunks", "for another protocol"])
