@@ -211,21 +211,23 @@ class SocketLimit:
 
 
 class GuardedRefusals:
-    """Gives the refusal of a handshake the headers of every answer, where the server can send any with it."""
+    """Counts the refusal of a handshake that got no answer, and gives it the headers of one where the server can."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_answered = not can_answer(scope)
+        is_answered = False
 
         async def send_guarded(event: Event) -> None:
             nonlocal is_answered
-            if event["type"] == "websocket.close" and not is_answered:
+            is_refused, is_answered = event["type"] == "websocket.close" and not is_answered, True
+            if is_refused:
+                REFUSALS.labels("boundary", "handshake").inc()
+            if is_refused and can_answer(scope):
                 headers = [(b"content-length", b"0"), *guards_of_asgi()]
                 await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
                 event = {"type": "websocket.http.response.body", "body": b""}
-            is_answered = True
             await send(event)
 
         await self.application(scope, receive, send_guarded)

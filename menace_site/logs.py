@@ -49,7 +49,11 @@ class Unquoted(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Every record passes."""
-        if "DETAIL: " in (said := record.getMessage()):
+        try:
+            said = record.getMessage()
+        except Exception:  # its words do not fit: logging says so itself, to nobody who only wanted to log
+            return True
+        if "DETAIL: " in said:
             record.msg, record.args = "%s", (re.split(r"\\n|\n", said, maxsplit=1)[0],)
         return True
 

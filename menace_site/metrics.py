@@ -30,7 +30,9 @@ from prometheus_client.registry import Collector
 
 from games.crowd import CROWD
 from games.models import MatchStatus
+from games.quotas import SITE_COUNTS, SITE_MOST
 from learning.tasks import KINDS
+from learning.workers.runs import RUNS
 from menace_site.backups import latest_age
 from menace_site.boundary import Application, Receive, Scope, Send, answer
 from menace_site.metric_files import metric_files_read
@@ -110,6 +112,8 @@ class Site(Collector):
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
             return
+        if rows["full", ""]:  # trainings wait for room then, and not for a worker
+            rows = {key: n for key, n in rows.items() if key not in (("waiting", RUNS.slug), ("oldest", RUNS.slug))}
         kinds, none = [kind.slug for kind in KINDS], 0.0
         open_matches = (MatchStatus.WAITING, MatchStatus.PLAYING)
         for what, name, label, labels, help_text in (
@@ -129,6 +133,7 @@ class Site(Collector):
             found = {(str(one),): none for one in labels} | {key[1:]: n for key, n in rows.items() if key[0] == what}
             yield _gauge(name, help_text, found, label)
         yield _gauge("database_bytes", "Size of the database", {(): rows["bytes", ""]})
+        yield _gauge("site_full", "Whether the site has as many bytes as it may", {(): rows["full", ""]})
 
 
 def _gauge(name: str, help_text: str, found: dict[Any, float], *labels: str) -> Metric:
@@ -152,8 +157,10 @@ def _rows() -> dict[tuple[str, ...], float] | None:
         with psycopg.connect(**where, autocommit=True) as own:
             own.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
             found = own.execute(ROWS.format(jobs=jobs)).fetchall()
+            counts = dict(own.execute(SITE_COUNTS, [list(SITE_MOST)]).fetchall())
     except psycopg.Error:
         return None
+    found.append(("full", "", (counts["bytes"] or 0) >= settings.DATABASE_BYTES_MOST))
     return {(what, label): float(value) for what, label, value in found}
 
 
@@ -193,9 +200,9 @@ def metrics_text(*collectors: Collector) -> bytes:
 
 def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
     """Whether figures are told where every address on the way is one of ``METRICS_ADDRESSES``."""
-    allowed = [ip_network(text, strict=False) for text in settings.METRICS_ADDRESSES]
     on_the_way = [peer, *(part for text in forwarded for part in text.split(","))]
     try:
+        allowed = [ip_network(text, strict=False) for text in settings.METRICS_ADDRESSES]
         addresses = [_plain(text.strip()) for text in on_the_way]
     except ValueError:
         return False

@@ -58,7 +58,10 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         response = refused_json(error)
     else:
-        response = HttpResponse(get_template("503.html").render(), status=error.status)
+        # What was sent is for whoever sent it to send again.
+        comes_back = request.method in ("GET", "HEAD")
+        words = {"again_s": error.retry_after_s if comes_back else None}
+        response = HttpResponse(get_template("503.html").render(words), status=error.status)
     response["Retry-After"] = str(error.retry_after_s)
     return response
 

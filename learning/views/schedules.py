@@ -86,6 +86,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         schedule = schedule_for(request.user, schedule_id)
     except PlayError as error:
         return not_found(request, error)
+    is_own = schedule.owner_id == request.user.pk
     stages, timing = _forms(request, schedule.machine, schedule)
     status = 200
     if request.method == "POST" and stages.is_valid() and timing.is_valid():
@@ -109,6 +110,8 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "machine": _brief(schedule.machine),
         "stages": stages,
         "timing": timing,
+        "may_change": is_own or sees_all_schedules(request.user, "change"),
+        "may_delete": is_own or sees_all_schedules(request.user, "delete"),
     }
     return render(request, "learning/schedule.html", context, status=status)
 

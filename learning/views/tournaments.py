@@ -68,12 +68,13 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
         return not_found(request, error)
+    is_own = request.user.is_authenticated and tournament.owner_id == request.user.pk
     context = {
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
         "roles": tournament.game_rules.look.layout.role_names,
-        "is_own": request.user.is_authenticated
-        and (tournament.owner_id == request.user.pk or staff_may(request.user, "change_tournament")),
+        "may_change": is_own or staff_may(request.user, "change_tournament"),
+        "may_delete": is_own or staff_may(request.user, "delete_tournament"),
     }
     return render(request, "learning/tournament.html", context)
 

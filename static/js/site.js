@@ -17,6 +17,7 @@ const place = document.getElementById("site-trouble");
 let socket = null;
 let opening = 0;
 let saying = 0;
+let isWell = false;
 
 function look() {
   clearTimeout(opening);
@@ -33,15 +34,18 @@ function open() {
 function hear(status) {
   clearTimeout(saying);
   if (status === "away") say(trouble(status, ""));
+  else if (isWell || status === "late") say("");
   else if (status !== "lost" && !place.hidden) saying = setTimeout(over, TOLD_MS);
 }
 
 function over() {
   say("All is well again.");
+  isWell = true;
   saying = setTimeout(say, SAID_MS, "");
 }
 
 function say(words) {
+  isWell = false;
   place.hidden = !words;
   place.textContent = words;
 }

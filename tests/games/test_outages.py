@@ -89,6 +89,7 @@ def test_the_same_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFi
         page = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
     assert (page.status_code, int(page["Retry-After"]) > 0) == (503, True)
     assert b"A short pause" in page.content
+    assert b"http-equiv" not in page.content, "what was sent is not asked for again"
     assert Room.objects.count() == 1
     lines = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert not any(record.exc_info for record in lines)
@@ -120,7 +121,9 @@ def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage
 
     outage.kill_database()
     try:
-        assert b"A short pause" in browser.get("/").content
+        page = browser.get("/")
+        assert b"A short pause" in page.content
+        assert b'<meta http-equiv="refresh" content="5">' in page.content, "it comes back by itself"
         refused = browser.get("/api/machines")
         assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
         assert browser.get("/api/health").status_code == 503

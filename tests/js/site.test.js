@@ -95,6 +95,29 @@ test("a connection that breaks takes back nothing, and one that comes back tells
   assert.equal(place.textContent, "All is well again.");
 });
 
+test("that all is well is not said for longer than it is", async () => {
+  const well = async () => {
+    await loaded();
+    Connection.all.at(-1).opens();
+    says("away");
+    says("ok");
+    mock.timers.tick(300);
+    assert.equal(place.textContent, "All is well again.");
+  };
+  await well();
+  Connection.all.at(-1).breaks();
+  assert.deepEqual(place, { hidden: true, textContent: "" });
+});
+
+test("who has no spectators beside them is not told of those", async () => {
+  await loaded();
+  Connection.all[0].opens();
+  says("away");
+  Connection.all[0].says({ type: "site", data: { database: "ok", spectators: "late" } });
+  mock.timers.tick(300);
+  assert.deepEqual(place, { hidden: true, textContent: "" });
+});
+
 test("a page that was loaded out of sight opens one when it is seen", async () => {
   document.visibilityState = "hidden";
   await loaded();

@@ -296,14 +296,25 @@ def test_who_may_only_look_at_schedules_and_tournaments_ends_none(people: dict[s
     client.force_login(user("looks", is_staff=True, may=["view_schedule", "view_tournament", "view_machine"]))
     of_schedule, of_tournament = f"/api/schedules/{schedule.pk}", f"/api/tournaments/{tournament.pk}"
     assert client.get(of_schedule).status_code == client.get(of_tournament).status_code == 200
+
+    def buttons() -> set[str]:
+        """What the pages of both offer to do with them."""
+        pages = [client.get(f"/{of}/{row.pk}") for of, row in (("schedules", schedule), ("tournaments", tournament))]
+        shown = "".join(page.content.decode() for page in pages)
+        return {name for name in ("save", "pause", "cancel", "delete") if f'id="{name}"' in shown}
+
+    assert buttons() == set()
     assert client.patch(of_schedule, {"paused": True}, "application/json").status_code == 404
     assert client.delete(of_schedule).status_code == 404
     assert client.delete(of_tournament).status_code == client.post(f"{of_tournament}/cancel").status_code == 403
     client.force_login(user("changes", is_staff=True, may=["change_schedule", "change_tournament"]))
+    assert buttons() == {"save", "pause", "cancel"}
     assert client.patch(of_schedule, {"paused": True}, "application/json").status_code == 200
     assert client.delete(of_schedule).status_code == 404
     assert client.post(f"{of_tournament}/cancel").status_code == 200
     assert client.delete(of_tournament).status_code == 403
+    client.force_login(owner)
+    assert buttons() == {"save", "pause", "delete"}
 
 
 def test_the_bounds_are_for_staff_who_may_not_change_what_they_bound(settings: Any) -> None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.http import Http404
 from django.test import Client, RequestFactory
+from prometheus_client import REGISTRY
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, Throttled
 from rest_framework.test import APIRequestFactory
@@ -417,6 +418,7 @@ async def test_a_refused_handshake_has_them_where_the_server_can_say_anything(gu
     headers = [(b"origin", b"https://elsewhere.example")]
     scope = {"type": "websocket", "path": "/", "headers": headers, "query_string": b""}
     can_answer: dict[str, Any] = {"websocket.http.response": {}}
+    before = n_refused()
     for extensions, kind in ((can_answer, "websocket.http.response.start"), ({}, "websocket.close")):
         socket = ApplicationCommunicator(GuardedRefusals(SocketBoundary(accept)), {**scope, "extensions": extensions})
         await socket.send_input({"type": "websocket.connect"})
@@ -428,6 +430,11 @@ async def test_a_refused_handshake_has_them_where_the_server_can_say_anything(gu
         await socket.send_input({"type": "websocket.disconnect", "code": 1005})
         await socket.wait()
         assert await socket.receive_nothing()
+    assert n_refused() == before + 2
+
+
+def n_refused() -> float:
+    return REGISTRY.get_sample_value("beadbox_refusals_total", {"where": "boundary", "code": "handshake"}) or 0
 
 
 async def test_a_socket_that_was_let_in_is_closed_with_its_code() -> None:
@@ -436,10 +443,11 @@ async def test_a_socket_that_was_let_in_is_closed_with_its_code() -> None:
         await send({"type": "websocket.close", "code": 4404})
 
     scope = {"type": "websocket", "path": "/", "extensions": {"websocket.http.response": {}}}
-    socket = ApplicationCommunicator(GuardedRefusals(closing), scope)
+    socket, before = ApplicationCommunicator(GuardedRefusals(closing), scope), n_refused()
     await socket.send_input({"type": "websocket.connect"})
     assert [(await socket.receive_output())["type"] for _ in range(2)] == ["websocket.accept", "websocket.close"]
     await socket.wait()
+    assert n_refused() == before
 
 
 def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:

@@ -227,6 +227,7 @@ def test_an_address_that_is_none_is_said_at_the_start(networks: list[str], error
     settings.LOCAL = False
     found = [error.id for error in check_settings(None)]
     assert [one for one in found if one == "beadbox.E006"] == errors
+    assert may_ask("10.1.2.3", []) is not bool(errors), "where nobody has looked at the settings, nobody is told"
 
 
 async def ask(
@@ -322,6 +323,11 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
     assert {(name, *labels): found[f"beadbox_{name}", *labels] for name, *labels in expected} == expected
     assert found[("beadbox_jobs_oldest_wait_seconds", "runs")] > 0
     assert found[("beadbox_database_bytes",)] > 1e6
+    assert found[("beadbox_site_full",)] == 0
+    settings.DATABASE_BYTES_MOST = 1
+    found = await told()
+    waiting = [found["beadbox_jobs_waiting", "runs"], found["beadbox_jobs_oldest_wait_seconds", "runs"]]
+    assert (found[("beadbox_site_full",)], waiting) == (1, [0, 0]), "it waits for room, and not for a worker"
 
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
