@@ -38,9 +38,12 @@ from tests.prober import Prober
 from tests.waiting import HANG_S, wait_until
 
 if TYPE_CHECKING:
-    from learning.models import Job
+    from django.db.models import QuerySet
+
+    from learning.models import Job, Tournament
 
 N_WEBS, N_WORKERS = 2, 3
+WEBS = ("web-1", "web-2")
 WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
 N_GAMES = 12_000_000
@@ -52,6 +55,8 @@ HOLD, FIRE = "learning.beat.house_tournament_hold", "learning.beat.schedule_fire
 """What schedulers send: to see to the tournament of the house, and to a schedule."""
 MIXED_S = 10
 """How long yesterday's program is on today's tables before its processes are renewed."""
+ANSWERED_S = 3.0
+"""Within which somebody answers, if only with a page."""
 FAIL_S = 10
 """The proxy's ``fail_duration``: for so long it sends nobody to a web host that it found starting."""
 AWAY_S = 12.5
@@ -105,6 +110,7 @@ class Play:
 
     def training(self) -> str:
         """Six machines learn on three hosts, undisturbed, then with hosts that vanish, then on one: equal beads."""
+        self._house_is_done()
         with self._only(WORKERS[:1]):
             alone = self._trained()
         before = self._turns("runs")
@@ -130,7 +136,28 @@ class Play:
 
     def web_hosts(self) -> str:
         """Matches go on while each web host vanishes, is killed and comes back; no move is lost or doubled."""
-        return self._told(self._crowd(lambda: self._each(("web-1", "web-2"), self._cut_and_killed)))
+        told = self._told(self._crowd(lambda: self._each(WEBS, self._cut_and_killed)))
+        self._none_serves()
+        return told
+
+    def _none_serves(self) -> None:
+        """With all web hosts away, people get a page that comes back by itself, and programs the API's refusal."""
+        browser, at = self.visitor.browser, self.visitor.at
+        for name in WEBS:
+            self.cluster.kill(name)
+        began = time.monotonic()
+        page = browser.get(at, headers={"Accept": "text/html"}, timeout=HANG_S)
+        took_s = time.monotonic() - began
+        refused = browser.get(f"{at}/api/health", timeout=HANG_S)
+        for answer in (page, refused):
+            assert (answer.status_code, answer.headers["X-Content-Type-Options"]) == (503, "nosniff"), answer.headers
+        assert page.headers["Content-Type"].startswith("text/html"), page.headers
+        assert 'http-equiv="refresh"' in page.text, page.text
+        assert refused.json()["code"] == "unavailable", refused.text
+        assert took_s <= ANSWERED_S, f"with no web host somebody answered after {took_s:.1f} s"
+        for name in WEBS:
+            self.cluster.start(name)
+        assert all(wait_until(lambda name=name: self.cluster.is_served(name), poll_s=1) for name in WEBS)
 
     def data_hosts(self) -> str:
         """The same of the hosts of which there is one each: of the broker, the database, the clerk, the proxy."""
@@ -139,12 +166,10 @@ class Play:
 
     def schedulers(self) -> str:
         """A second scheduler, started by mistake, starts nothing twice, though both knock for everything."""
-        from learning.models import Schedule, Tournament
+        from learning.models import Schedule
 
         self.cluster.start("beat-2")
-        houses = Tournament.objects.filter(owner=None)
-        # Who plays its pairings would wait for us, and we for them.
-        assert wait_until(houses.filter(status="finished").exists, poll_s=1)
+        houses = self._house_is_done()
         machine = self._machine("By the clock")
         with self._heard() as heard:
             assert wait_until(lambda: min(heard(HOLD)) > 0, poll_s=1), "one of two says nothing"
@@ -229,7 +254,7 @@ class Play:
         self.cluster.release(BASE_DIR)
         say("            the tables are today's")
         time.sleep(MIXED_S)
-        for name in ("web-1", "web-2", *WORKERS, "clerk-1", "beat-1"):
+        for name in (*WEBS, *WORKERS, "clerk-1", "beat-1"):
             self.cluster.stop(name)
             self.cluster.start(name)
             assert wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1), name
@@ -239,6 +264,8 @@ class Play:
     def audit(self) -> str:
         """After all that every bead has its cause."""
         assert wait_until(lambda: not self._unfinished(), poll_s=1)
+        for name in (*WEBS, *WORKERS, "clerk-1"):
+            assert "ProgrammingError" not in self.cluster.log(name), f"{name} asks the database what it does not know"
         return self.cluster.manage("audit").strip()
 
     # Machines
@@ -404,6 +431,14 @@ class Play:
         assert not wrong, wrong[:10]
         return found
 
+    def _house_is_done(self) -> QuerySet[Tournament]:
+        """Wait until the house has held its tournament, whose pairings take turns beside all that we ask for."""
+        from learning.models import Tournament
+
+        houses = Tournament.objects.filter(owner=None)
+        assert wait_until(houses.filter(status="finished").exists, poll_s=1)
+        return houses
+
     def _is_idle(self) -> bool:
         """Whether nobody learns, and the house has trained its machines: from now on matches alone teach them."""
         from learning.models import Tournament, TrainingRun
@@ -461,9 +496,7 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
     """Build it and play the acts; how many went wrong."""
     n_wrong, began = 0, time.monotonic()
     with built as cluster, tempfile.TemporaryDirectory() as here:
-        assert wait_until(
-            lambda: all(cluster.is_well(name) for name in (*WORKERS, "web-1", "web-2", "beat-1")), poll_s=1
-        )
+        assert wait_until(lambda: all(cluster.is_well(name) for name in (*WORKERS, *WEBS, "beat-1")), poll_s=1)
         assert wait_until(cluster.authority.exists, poll_s=1)
         set_up_with(BEADBOX_VAR=here, DATABASE_URL=cluster.database)
         play = Play(cluster)
