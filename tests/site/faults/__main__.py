@@ -124,23 +124,33 @@ def killed(
     assert not {one.pid for one in our_processes() if one.group == group} & set(pids), f"{group} has not died"
 
 
+STOPPED_S = 1.0
+"""Within which whoever is told to stands still."""
+GONE = ("Z", "")
+"""How a process is that has died."""
+
+
 def hung(
     scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
 ) -> None:
-    """They live, and do nothing for a while."""
+    """They live, and do nothing for a while, unless they are replaced meanwhile, as a web process is after 5 s."""
     pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
     scene.note_now()
     send(signal.SIGSTOP, pids)
-    time.sleep(seconds)
+    time.sleep(STOPPED_S)
     assert all(_state(pid) == "T" for pid in pids), f"{group} did not hang"
+    time.sleep(seconds - STOPPED_S)
+    assert all(_state(pid) in ("T", *(GONE if group == "web" else ())) for pid in pids), f"{group} goes on"
     scene.note_now()
     send(signal.SIGCONT, pids)
     time.sleep(CALM_S)
 
 
 def _state(pid: int) -> str:
-    """What the kernel says of a process: T is one that is stopped."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    """What the kernel says of a process: T is one that is stopped; nothing, if there is none."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return ""
 
 
 def all_webs_killed(scene: Scene) -> None:
