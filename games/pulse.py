@@ -66,6 +66,7 @@ class Pulse:
     def __init__(self) -> None:
         self.sockets: WeakSet[Listener] = WeakSet()
         self.database = self.broker = True
+        self.telling: set[asyncio.Task[None]] = set()
         self.connection: psycopg.AsyncConnection[Any] | None = None
 
     @property
@@ -107,13 +108,12 @@ class Pulse:
 
     async def tell(self) -> None:
         """Tell all sockets."""
-        await asyncio.gather(*map(self._tell, list(self.sockets)))
-
-    async def _tell(self, socket: Listener) -> None:
-        # One that is just closing, or whose other end reads nothing, keeps the news from nobody else.
-        with contextlib.suppress(Exception):
-            async with asyncio.timeout(PATIENCE_S):
-                await socket.send_frame("site", self.says)
+        telling = {asyncio.create_task(_tell(socket, self.says)) for socket in list(self.sockets)}
+        for task in telling:
+            self.telling.add(task)
+            task.add_done_callback(self.telling.discard)
+        if telling:
+            await asyncio.wait(telling, timeout=PATIENCE_S)  # whose other end reads nothing just now hears it later
 
     async def _ask_database(self) -> None:
         """One question on a connection of its own: those of the pool may all be waiting for an answer."""
@@ -126,6 +126,11 @@ class Pulse:
             await connection.close()
             raise
         self.connection = connection
+
+
+async def _tell(socket: Listener, says: dict[str, str]) -> None:
+    with contextlib.suppress(Exception):  # one that is just closing keeps the news from nobody else
+        await socket.send_frame("site", says)
 
 
 async def _ask_broker(client: redis.asyncio.Redis) -> None:

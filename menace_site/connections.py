@@ -19,6 +19,9 @@ SILENT_S = 10.0
 BODY_S = 300.0
 """And for so long a body may flow: 4 MB at 14 kB a second."""
 
+LAST_WORDS_S = 1.0
+"""For so long somebody who is told why they are closed may take it in."""
+
 _open: Counter[str] = Counter()
 """The connections of this process that are no WebSockets, by where they come from."""
 
@@ -48,6 +51,11 @@ class Socket(WebSocketsSansIOProtocol):
             super().handle_ping()
         else:
             self.conn.data_to_send()
+
+    def keepalive_timeout(self) -> None:
+        """They have answered no ping: what they have not read by then, the reason among it, goes with them."""
+        super().keepalive_timeout()
+        self.loop.call_later(LAST_WORDS_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """They are gone."""
@@ -83,7 +91,13 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """From now on it is a WebSocket, which is counted elsewhere and asked every few seconds whether it lives."""
+        """From now on it is a WebSocket, which is counted elsewhere and asked every few seconds whether it lives.
+
+        Not while an answer still goes out: nobody would notice that it is not read.
+        """
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+            return
         self._gone()
         super().handle_websocket_upgrade()
 

@@ -34,11 +34,16 @@ class Listener:
         return data["database"], data["spectators"]
 
 
-class Deaf:
-    """A socket whose other end reads nothing."""
+class Deaf(Listener):
+    """A socket whose other end reads nothing for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = asyncio.Event()
 
     async def send_frame(self, kind: str, data: Any) -> None:
-        await asyncio.Event().wait()
+        await self.reads.wait()
+        await super().send_frame(kind, data)
 
 
 class Closing:
@@ -51,9 +56,8 @@ class Closing:
 async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url
-    pulse, before, late = Pulse(), Listener(), Listener()
-    others = Closing(), Deaf()
-    for socket in (*others, before):
+    pulse, before, late, closing, deaf = Pulse(), Listener(), Listener(), Closing(), Deaf()
+    for socket in (closing, deaf, before):
         await pulse.join(socket)
     keeping = asyncio.create_task(pulse.keep())
     try:
@@ -76,6 +80,8 @@ async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage
         await asyncio.to_thread(outage.start_database)
         assert await before.hears() == ("ok", "ok")
         assert late.told.empty()
+        deaf.reads.set()
+        assert [await deaf.hears(), await deaf.hears()] == [("away", "ok"), ("ok", "ok")], "it has missed nothing"
     finally:
         go_on(outage.valkey.pid)
         keeping.cancel()

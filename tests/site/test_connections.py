@@ -145,6 +145,29 @@ async def test_a_socket_that_reads_nothing_is_gone_and_what_it_asks_for_is_not_k
             await asyncio.sleep(0)
 
 
+async def test_one_that_answers_no_ping_is_gone_though_it_has_not_read_why(
+    port: int, server: uvicorn.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "LAST_WORDS_S", SILENT_S)
+    monkeypatch.setattr(server.config, "ws_ping_interval", SILENT_S)
+    monkeypatch.setattr(server.config, "ws_ping_timeout", SILENT_S)
+    async with connection(port) as (reader, writer):
+        writer.write(SOCKET)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+        (kept,) = server.server_state.connections
+        reader._transport.pause_reading()
+        monkeypatch.setattr(kept.transport, "close", lambda: None)  # as where something is left to go out
+        async with asyncio.timeout(HANG_S):
+            while server.server_state.connections:
+                await asyncio.sleep(SILENT_S / 10)
+
+
+async def test_a_socket_does_not_begin_while_an_answer_goes_out(port: int, server: uvicorn.Server) -> None:
+    async with connection(port) as (reader, writer):
+        writer.write(WHOLE + SOCKET)
+        assert b"101" not in await until_closed(reader)
+
+
 @pytest.mark.parametrize("first", [WHOLE, CHUNKED, OTHER], ids=["a request", "in chunks", "for another protocol"])
 @pytest.mark.parametrize(
     "sent",
