@@ -279,6 +279,7 @@ class TellsOfNewPassword:
         try:
             with transaction.atomic():
                 account_lock(form.user)
+                form.user.refresh_from_db()  # all of it is written
                 response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
         except AccountClosedError as error:
             form.add_error(None, str(error))

@@ -40,7 +40,8 @@ class PasswordForm(AdminPasswordChangeForm):
         user = super().save(commit=False)
         if commit:
             user.save(update_fields=["password"])  # nothing else that may have changed since it was read
-        AddressThrottle("login_account", str(user.pk)).forget(None)
+        for scope in ("login_account", "logged_in"):
+            AddressThrottle(scope, str(user.pk)).forget(None)
         axes.utils.reset(username=user.get_username())
         password_told(user)
         return user

@@ -125,7 +125,7 @@ class TestLogIn:
         assert owner.post("/login", {"username": "ada", "password": "quite another password"}).status_code == 302
 
     def test_a_password_that_the_staff_has_given_works_at_once(self, rates: Rates) -> None:
-        rates(login_account="15/hour")
+        rates(login_account="15/hour", logged_in="1/day")
         ada, new = factories.user("ada"), "quite another password"
         owner = Client(REMOTE_ADDR=elsewhere())
         for one in (owner, Client(REMOTE_ADDR=elsewhere())):
@@ -135,6 +135,10 @@ class TestLogIn:
         staff = Client()
         staff.force_login(factories.user("staff", is_staff=True, is_superuser=True))
         given = {"password1": new, "password2": new, "usable_password": "true", "set-password": "x"}
+        assert staff.post(f"/admin/auth/user/{ada.pk}/password/", given).status_code == 302
+        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
+        owner.post("/logout")
+        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 429, "they were one a day"
         assert staff.post(f"/admin/auth/user/{ada.pk}/password/", given).status_code == 302
         assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
 
