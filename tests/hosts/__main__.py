@@ -79,6 +79,8 @@ class Play:
     def __init__(self, cluster: Machines | Docker) -> None:
         self.cluster = cluster
         self.visitor = Visitor(cluster)
+        self.of_yesterday: dict[str, int] = {}
+        """So many characters of a host's log are of yesterday's program."""
         self.visitor.sign_up("teacher")
         self.ask = self.visitor.ask
 
@@ -149,7 +151,9 @@ class Play:
         page = browser.get(at, headers={"Accept": "text/html"}, timeout=HANG_S)
         took_s = time.monotonic() - began
         refused = browser.get(f"{at}/api/health", timeout=HANG_S)
-        for answer in (page, refused):
+        form = browser.post(at, headers={"Accept": "text/html"}, timeout=HANG_S)
+        assert ("A short pause" in form.text, "http-equiv" in form.text) == (True, False), form.text
+        for answer in (page, form, refused):
             assert (answer.status_code, answer.headers["X-Content-Type-Options"]) == (503, "nosniff"), answer.headers
         assert page.headers["Content-Type"].startswith("text/html"), page.headers
         assert 'http-equiv="refresh"' in page.text, page.text
@@ -260,12 +264,14 @@ class Play:
             assert wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1), name
             if name.startswith("web"):
                 time.sleep(FAIL_S)
+            self.of_yesterday[name] = len(self.cluster.log(name))
 
     def audit(self) -> str:
         """After all that every bead has its cause."""
         assert wait_until(lambda: not self._unfinished(), poll_s=1)
         for name in (*WEBS, *WORKERS, "clerk-1"):
-            assert "ProgrammingError" not in self.cluster.log(name), f"{name} asks the database what it does not know"
+            said = self.cluster.log(name)[self.of_yesterday.get(name, 0) :]
+            assert "ProgrammingError" not in said, f"{name} asks the database what it does not know"
         return self.cluster.manage("audit").strip()
 
     # Machines
