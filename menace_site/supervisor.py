@@ -27,6 +27,7 @@ POLL_S = 0.1
 SITE_TIMEOUT_S = 60
 LOG_MAX_BYTES = 10_000_000
 """A log that is longer is put aside, in the place of the one before."""
+WEB_ENV = {"BEADBOX_DB_POOL": "1", "BEADBOX_ALONE": "1"}
 # On one's own machine root is no news; in a container the compose file names another user.
 WORKER_ENV = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 
@@ -157,7 +158,7 @@ class Supervisor:
         clerk = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
         # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
         for child in (
-            Child("web", [*python, *web.split(), *quiet.split(), *where], env={"BEADBOX_DB_POOL": "1"}),
+            Child("web", [*python, *web.split(), *quiet.split(), *where], env=WEB_ENV),
             Child("worker", [*celery, *worker.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
             Child("clerk", [*celery, *clerk.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
             Child("beat", [*celery, *["beat", "--loglevel", "warning"]], death_signal=signal.SIGKILL),

@@ -97,14 +97,18 @@ class StandIn:
 class Attended(Multiprocess):
     """uvicorn's processes, and a stand-in where one has served and none does.
 
-    Before that nobody listens, and once told to end nobody does again: the proxy then goes to another host.
+    Before that nobody listens, and once told to end nobody does again: the proxy then goes to another host. Where there
+    is none (``BEADBOX_ALONE``, of the supervisor), somebody answers from the beginning.
     """
 
     def run(self) -> None:
         """Serve until told to stop."""
         self.serving: set[int | None] = set()
-        self.has_served = False
+        self.has_served = os.environ.get("BEADBOX_ALONE") == "1"
         self.stand_in = StandIn(self.sockets[0])
+        if self.has_served:
+            self.sockets[0].listen(self.config.backlog)
+            self.stand_in.is_on_duty.set()
         super().run()
 
     def keep_subprocess_alive(self) -> None:

@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 class Server:
     """The processes of a web host."""
 
-    def __init__(self, told: Path) -> None:
+    def __init__(self, told: Path, **env: str) -> None:
         self.told = told
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -54,7 +55,7 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "menace_site.web", *words.split(), "--timeout-graceful-shutdown", "60"],
             cwd=BASE_DIR,
-            env={**os.environ, "TOLD": str(told)},
+            env={**os.environ, "TOLD": str(told), **env},
         )
 
     def starting(self) -> list[int]:
@@ -75,14 +76,28 @@ class Server:
             return -1
 
 
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    try:
+        yield server
+    finally:
+        for file in ("start", "late"):
+            (server.told / file).touch()
+        server.process.terminate()
+        server.process.wait(PAGE_HANG_S)
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
-    yield server
-    for file in ("start", "late"):
-        (tmp_path / file).touch()
-    server.process.terminate()
-    server.process.wait(PAGE_HANG_S)
+    with serving(Server(tmp_path)) as server:
+        yield server
+
+
+def test_where_there_is_no_other_host_somebody_answers_from_the_beginning(tmp_path: Path) -> None:
+    with serving(Server(tmp_path, BEADBOX_ALONE="1")) as server:
+        assert wait_until(lambda: server.status() == 503)
+        (server.told / "start").touch()
+        assert wait_until(lambda: server.status() == 200)
 
 
 def test_nobody_answers_before_a_process_serves_and_then_always_somebody(server: Server) -> None:

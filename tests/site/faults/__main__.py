@@ -161,6 +161,7 @@ def all_webs_killed(scene: Scene) -> None:
         assert wait_until(lambda: prober.statuses["200"] > served), "the site does not come back"
     scene.notes.append(f"{prober.longest_s:.1f} s without an answer, {dict(prober.statuses)}")
     assert prober.statuses["none"], "somebody answered all the time"
+    assert prober.statuses["stand-in"], "nobody answered before the site was back"
     assert prober.longest_s <= ANSWERED_S, f"nobody answered for {prober.longest_s:.1f} s"
 
 
