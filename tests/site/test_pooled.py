@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.conf import settings
+from django.db import OperationalError, connection
 from django.db.utils import load_backend
 
+from games.outages import database_stumbled
 from menace_site.pooled import RECONNECTS
 from menace_site.pooled.base import DatabaseWrapper
 from tests.waiting import HANG_S, wait_until
@@ -56,6 +58,14 @@ def test_one_that_its_server_has_ended_is_not_lent(pooled: DatabaseWrapper) -> N
     after = {backend_of(pooled) for _ in range(10)}
     assert after
     assert not after & before
+
+
+def test_who_waits_for_a_server_that_is_away_is_told(tmp_path: Path) -> None:
+    pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "timeout": 0.1}
+    with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as told:
+        backend_of(away)
+    assert database_stumbled(told.value), "which is a page that says so"
+    assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECTS)["timeout"] <= 5
 
 
 def test_a_server_that_was_away_for_long_is_found_by_who_waits_for_it(tmp_path: Path) -> None:
