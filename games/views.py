@@ -161,6 +161,10 @@ class SignUpForm(UserCreationForm):
     class Meta(UserCreationForm.Meta):
         model = get_user_model()
         fields = ("username", "email")
+        help_texts = {
+            "username": "Letters, digits and @ . + - _, 150 at most.",
+            "email": "You need not give one. It is for a new password, should you forget yours.",
+        }
 
     def clean_username(self) -> str:
         """A name that nobody has in any case of letters, and that no machine or guest is called."""

@@ -15,7 +15,7 @@ class LengthValidator:
     def validate(self, password: str, user: Any = None) -> None:
         """Raise ``ValidationError`` for a password of another length."""
         if len(password) > MOST_CHARACTERS:
-            says = f"This password is too long. It can have {MOST_CHARACTERS} characters."
+            says = f"This password is too long. It can have {MOST_CHARACTERS} characters at most."
             raise ValidationError(says, code="password_too_long")
         if getattr(user, "is_staff", False) and len(password) < STAFF_LEAST_CHARACTERS:
             says = f"The staff’s passwords have at least {STAFF_LEAST_CHARACTERS} characters."
@@ -23,4 +23,4 @@ class LengthValidator:
 
     def get_help_text(self) -> str:
         """What stands beside the field."""
-        return f"Your password can have {MOST_CHARACTERS} characters."
+        return f"Your password can have {MOST_CHARACTERS} characters at most."
