@@ -30,9 +30,12 @@ IN_ROWS = FROM.format(machines="learning_machine")
 BESIDE = f"SELECT json_agg({SITS}) {IN_ROWS} = latest.id"
 """What is read with a match (``games.players.Beside``)."""
 HELD = """
-    WITH held AS (SELECT * FROM learning_machine WHERE id IN (SELECT machine.id {of}) ORDER BY id FOR NO KEY UPDATE)"""
+    WITH held AS (
+        SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine.id {of})) ORDER BY id FOR NO KEY UPDATE
+    )"""
 """Locks the machines first, each once: two statements that lock a row as often as it has seats can wait for each other,
-where it has been stored anew since they began."""
+where it has been stored anew since they began. Found by an array: asked whether they are ``IN`` these, PostgreSQL may
+read all machines that there are, in order."""
 
 
 @dataclass(slots=True)
