@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from menace_site import processes, servers
-from tests.waiting import wait_for_sockets, wait_until
+from tests.waiting import HANG_S, wait_for_sockets, wait_until
 
 if TYPE_CHECKING:
     from tests.outage import Outage
@@ -68,6 +68,15 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     from games.quotas import site_counts
 
     monkeypatch.setattr(site_counts, "again_at", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def _sweep_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limits are of a transaction, which in a test is the whole of it: a slow machine would meet them later."""
+    from learning.workers import sweep
+
+    for limit in ("LONGEST_MS", "ALONE_MS"):
+        monkeypatch.setattr(sweep, limit, 1000 * HANG_S)
 
 
 @pytest.fixture

@@ -315,7 +315,6 @@ def test_a_copy_that_a_training_or_a_tournament_goes_on_with_stays_until_it_is_o
 
 def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "MARKED", 2)
-    monkeypatch.setattr(sweep, "LONGEST_MS", 60_000)  # a slow machine would be asked for fewer
     pupils = [pupil_played(number) for number in range(1, 6)]
     aged(91)
     (at_most, last), place = (0, 0), (MARKING.name, 0)
@@ -398,6 +397,7 @@ def test_who_finds_all_rows_taken_or_the_database_away_does_not_try_them_all(
 def test_what_takes_too_long_is_tried_with_fewer_rows_and_one_may_take_longer(
     monkeypatch: pytest.MonkeyPatch, statements: list[str]
 ) -> None:
+    monkeypatch.setattr(sweep, "LONGEST_MS", 40)
     tried: list[int] = []
 
     def slowly(_: Any, most: int, __: Any) -> Looked:
