@@ -23,19 +23,19 @@ SITS = f"""json_build_array(sits.seat_id, (
         SELECT json_agg(json_build_array({", ".join(f"draw.{name}" for name in DRAWN)}) ORDER BY draw.ply)
         FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
     ), json_build_array({machine_columns()}))"""  # noqa: S608 - names of our columns
-FROM = """
-    FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id
-        JOIN {machines} AS machine ON machine.id = sits.machine_id WHERE seat.match_id"""
-IN_ROWS = FROM.format(machines="learning_machine")
+SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id"
+IN_ROWS = f"{SEATS} JOIN learning_machine AS machine ON machine.id = sits.machine_id WHERE seat.match_id"
 BESIDE = f"SELECT json_agg({SITS}) {IN_ROWS} = latest.id"
 """What is read with a match (``games.players.Beside``)."""
-HELD = """
-    WITH held AS (
-        SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine.id {of})) ORDER BY id FOR NO KEY UPDATE
-    )"""
+HELD = f"""
+    WITH sits AS MATERIALIZED (SELECT sits.seat_id, sits.machine_id {SEATS} WHERE seat.match_id {{where}}),
+    held AS MATERIALIZED (
+        SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine_id FROM sits)) ORDER BY id FOR NO KEY UPDATE
+    )
+    SELECT {SITS} FROM sits JOIN held AS machine ON machine.id = sits.machine_id"""  # noqa: S608 - our own tables
 """Locks the machines first, each once: two statements that lock a row as often as it has seats can wait for each other,
-where it has been stored anew since they began. Found by an array: asked whether they are ``IN`` these, PostgreSQL may
-read all machines that there are, in order."""
+where it has been stored anew since they began. Step by step, whatever PostgreSQL thinks that each finds: left to itself
+it reads all seats that a machine ever had, or all machines that there are."""
 
 
 @dataclass(slots=True)
@@ -60,12 +60,9 @@ def sitting_read(seats: Sequence[Seat], *, lock: bool = False) -> None:
     matches = list({seat.match_id for seat in seats})
     # One is not read as an array of one: that would be planned each time.
     where, of = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
-    statement, values = f"SELECT {SITS} {IN_ROWS} {where}", [of]
-    if lock:
-        held = HELD.format(of=f"{IN_ROWS} {where}")
-        statement, values = f"{held} SELECT {SITS} {FROM.format(machines='held')} {where}", [of, of]
+    statement = HELD.format(where=where) if lock else f"SELECT {SITS} {IN_ROWS} {where}"
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(statement, [of])
         sitting_take(seats, [found for (found,) in cursor.fetchall()])
 
 
