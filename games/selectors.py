@@ -556,10 +556,16 @@ def match_list_live(viewer: Viewer, limit: int = 10) -> list[Match]:
 
 
 def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
-    """The rooms in which this person has a seat, or that they host."""
-    seats = Q(user_id=user_id) if user_id is not None else Q(guest=guest, guest__isnull=False)
-    hosted = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest, host_guest__isnull=False)
-    return Room.objects.filter(Q(pk__in=Seat.objects.filter(seats).values("match__room_id")) | hosted)
+    """The rooms in which this person has a seat, or that they host.
+
+    One set and the other: where either is asked for, PostgreSQL asks each room that there is.
+    """
+    if user_id is None and guest is None:
+        return Room.objects.none()
+    seats = Q(user_id=user_id) if user_id is not None else Q(guest=guest)
+    hosted = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest)
+    sat = Seat.objects.filter(seats).values("match__room_id")
+    return Room.objects.filter(pk__in=sat.union(Room.objects.filter(hosted).values("pk")))
 
 
 def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max, QuerySet, Sum
+from django.db.models import Exists, Max, OuterRef, QuerySet, Sum
 
 from games.exceptions import GuestMovedError
 from games.models import Room
@@ -425,7 +425,7 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
         bounds = [(mine, settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST)]
     else:
         bounds = [(mine, settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT)]
-    bounds.append((_guests_copies_at(address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    bounds.append((_guests_copies(_rooms_at(address)), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
     for copies, most, most_values in bounds:
         # Within the minute that a room remembers, by the match that began last.
         in_order = copies.annotate(last=Max("room__matches")).order_by("-room__changed_at", "-last", "-pk")
@@ -434,13 +434,19 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
         n_kept = min(most, sum(n <= most_values for n in together))
         beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
         # Most of them may be in use: those are left out at once, and what is left is asked again under its locks.
-        for copy_id in beyond.exclude(room__in=rooms_open(Room.objects.all())).values_list("pk", flat=True):
+        in_use = Exists(rooms_open(Room.objects.filter(pk=OuterRef("room_id"))))
+        for copy_id in beyond.exclude(in_use).values_list("pk", flat=True):
             _copy_delete(copy_id)
 
 
-def _guests_copies_at(address: str) -> QuerySet[Machine]:
-    """The copies made for the rooms opened from an address, those aside that count with an account."""
-    return Machine.objects.filter(room__opened_from=address, owner__isnull=True).exclude(room__opened_from="")
+def _rooms_at(address: str) -> QuerySet[Room]:
+    """The rooms opened from an address."""
+    return Room.objects.filter(opened_from=address) if address else Room.objects.none()
+
+
+def _guests_copies(rooms: QuerySet[Room]) -> QuerySet[Machine]:
+    """The copies made for these rooms, those aside that count with an account."""
+    return Machine.objects.filter(room__in=rooms, owner__isnull=True)
 
 
 def guests_values_require(guest: UUID | None, address: str, n_more: int | None = None) -> None:
@@ -452,15 +458,14 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
     Raises:
         ValueQuotaError.
     """
-    mine = Machine.objects.filter(room__in=rooms_of(user_id=None, guest=guest), owner__isnull=True)
-    here = _guests_copies_at(address)
-    for name, copies, most, whose in (
+    mine, here = rooms_of(user_id=None, guest=guest), _rooms_at(address)
+    for name, rooms, most, whose in (
         (f"values of address {address}", here, settings.VALUES_PER_ADDRESS, "played where you are"),
         (f"values of guest {guest}", mine, settings.VALUES_PER_GUEST, "that a guest plays"),
     ):
         if n_more is None:
             count_lock(name)
-        in_use = copies.filter(room__in=rooms_open(Room.objects.all()))
+        in_use = _guests_copies(rooms_open(rooms))
         n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
         if n_values + (n_more or 0) > most:
             raise ValueQuotaError(

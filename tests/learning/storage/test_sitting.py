@@ -1,0 +1,40 @@
+"""Who sits in a match is found, and locked, by reading as much as the match has, whatever there is beside it."""
+
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from games.models import Match, Seat
+from games.selectors import match_latest, seats_read
+from learning.models import Machine, MachineSeat
+from learning.storage.sitting import sitting_read
+from tests.factories import machine, room
+from tests.plans import rows_read
+
+N = 3_000
+"""Machines beside the one that is played, and matches: half of them it had, each of the others somebody else."""
+
+
+@pytest.mark.django_db
+def test_machines_of_a_match_are_locked_without_reading_others_or_their_other_matches() -> None:
+    popular = machine()
+    fields = {name: getattr(popular, name) for name in ("game", "side", "rule_json")}
+    others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N))
+    match = match_latest(room("machine", machine=popular.slug).room)
+    over = {"status": "finished", "termination": "resigned", "finished_at": match.created_at}
+    matches = Match.objects.bulk_create(
+        Match(room=match.room, number=2 + n, seed=n, position=match.position, **over) for n in range(N)
+    )
+    seats = Seat.objects.bulk_create(Seat(match=one, side=0, guest=UUID(int=one.pk), name="x") for one in matches)
+    MachineSeat.objects.bulk_create(
+        MachineSeat(seat=seat, machine=popular if n % 2 else others[n]) for n, seat in enumerate(seats)
+    )
+    sitting = [seat for seat in seats_read(match) if seat.automaton]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    with CaptureQueriesContext(connection) as queries:
+        sitting_read(sitting, lock=True)
+    read = rows_read(queries[0]["sql"], "learning_machine", "learning_machineseat")
+    assert all(0 < n_rows <= 2 for n_rows in read.values()), read
