@@ -13,8 +13,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
-from axes.helpers import get_cool_off
+from axes.helpers import get_client_username, get_cool_off
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.auth import get_user_model
 from django.db.models import Max
@@ -27,6 +28,19 @@ FAILURES_OF_A_NAME = 1_000
 
 class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
     """axes' own, which keeps nothing of what was sent and says how long somebody waits."""
+
+    def clean_expired_user_attempts(self, request: Any = None, credentials: dict[str, Any] | None = None) -> int:
+        """Forget what this name has tried from this address and has run out, so that it counts anew.
+
+        axes clears everybody's here. What an attack leaves would then be paid for by whoever logs in next, and beyond
+        65,535 rows nobody could any more; the sweep has time for it.
+        """
+        run_out = AccessAttempt.objects.filter(
+            username=get_client_username(request, credentials),
+            ip_address=request.axes_ip_address,
+            attempt_time__lte=get_cool_off_threshold(request),
+        )
+        return int(run_out.delete()[0])
 
     def post_save_access_attempt(self, instance: AccessAttempt, **kwargs: Any) -> None:
         """Drop query and body, in the transaction in which axes has added them: no failure makes its row longer."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -116,3 +117,23 @@ def test_who_has_one_address_of_ipv6_is_locked_in_all_of_the_network() -> None:
     assert answers == [200] * 9 + [429] * 2
     assert Client(REMOTE_ADDR="2001:db8:1:3::1").post("/login", WRONG).status_code == 200
     assert set(AccessFailureLog.objects.values_list("ip_address", flat=True)) == {"2001:db8:1:2::", "2001:db8:1:3::"}
+
+
+def test_who_logs_in_does_not_pay_for_what_an_attack_has_left(client: Client) -> None:
+    """More rows than a statement may have parameters: nobody could log in, or fail to."""
+    factories.user("ada")
+    client.post("/login", WRONG)
+    goes_by(minutes=16)
+    left = 66_000
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO axes_accessattempt (user_agent, ip_address, username, http_accept, path_info, get_data,
+                post_data, failures_since_start, attempt_time)
+            SELECT '', '10.0.0.0'::inet + n, 'name ' || n, '', '/login', '', '', 1, now() - interval '20 minutes'
+            FROM generate_series(1, %s) AS n""",
+            [left],
+        )
+    client.post("/login", WRONG)
+    assert AccessAttempt.objects.get(username="ada").failures_since_start == 1, "it counts anew"
+    assert client.post("/login", RIGHT).status_code == 302
+    assert AccessAttempt.objects.count() == left
