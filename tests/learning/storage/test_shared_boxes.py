@@ -344,7 +344,7 @@ def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
         _repeat(table, 1000)
     assert Machine.objects.filter(shares=original).count() == 1001
     # In megabytes of the database. How full random keys leave the pages of an index is a matter of some per cent.
-    assert sum(size - sizes[table] for table, size in dict(rows(SIZES)).items()) <= 2 * 1024**2
+    assert sum(size - sizes[table] for table, size in dict(rows(SIZES)).items()) <= 1.05 * 2 * 1024**2
 
 
 def rows(sql: str) -> list[Any]:
