@@ -607,10 +607,11 @@ def rooms_open_count(*whose: tuple[str, Any]) -> list[int]:
 def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:
     """Matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
     own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
-    own_seats = Seat.objects.filter(own, match=OuterRef("pk"))
+    own_seats = Seat.objects.filter(own)
     return (
-        Match.objects.annotate(own_side=Subquery(own_seats.values("side")[:1]))
-        .filter(_seen(viewer), own_side__isnull=False)
+        # First theirs, and then the side in each: asked the other way round, PostgreSQL looks at every match there is.
+        Match.objects.filter(_seen(viewer), pk__in=own_seats.values("match"))
+        .annotate(own_side=Subquery(own_seats.filter(match=OuterRef("pk")).values("side")[:1]))
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-created_at")

@@ -25,7 +25,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DataError, IntegrityError, close_old_connections, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 from psycopg.errors import DivisionByZero
 
@@ -47,6 +47,7 @@ from games.selectors import (
     next_ids,
     plies_read,
     room_state,
+    rooms_of,
     rooms_open_count,
     seats_read,
     snapshot,
@@ -616,8 +617,7 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
     Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
     The exhibitions that the guest hosts come along, and what else belongs to them (``games.players.CLAIMS``).
     """
-    seated = Q(pk__in=Seat.objects.filter(guest=guest).values("match__room_id"))
-    rooms = Room.objects.filter(seated | Q(host_guest=guest))
+    rooms = rooms_of(user_id=None, guest=guest)
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
     Room.objects.filter(host_guest=guest).update(host_id=user_id, host_guest=None)
     Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
