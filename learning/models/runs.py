@@ -55,7 +55,10 @@ class TrainingRun(Job):
                 name="run_finished_is_done", condition=~Q(status="finished") | Q(games_done=F("n_games"))
             ),
         ]
-        indexes = [models.Index(fields=["status", "lease_until"], name="run_status_lease")]
+        indexes = [
+            models.Index(fields=["status", "lease_until"], name="run_status_lease"),
+            models.Index(fields=["machine"], name="run_unfinished", condition=Q(finished_at=None)),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.pk}: {self.n_games:,} games"

@@ -8,13 +8,14 @@ from uuid import UUID
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from games import services
 from games.models import Match, Room, Seat
 from games.players import Viewer
 from games.selectors import match_list_of
 from games.services import Person
-from learning.models import Machine, MachineSeat
+from learning.models import JobStatus, Machine, MachineSeat, RunStage, TrainingRun
 from learning.selectors.machines import machine_list_of
 from learning.services.machines import machine_create, machine_delete, machine_reset
 from learning.services.pupils import pupil_teach
@@ -25,7 +26,10 @@ from tests.plans import rows_read
 N = 3_000
 """Rooms of others, each with a match that goes on and a copy of a machine that is played by half of them."""
 MOST = 60
-TABLES = ("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat")
+TABLES = (
+    *("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat"),
+    *("learning_trainingrun", "learning_runstage"),
+)
 
 
 @pytest.fixture
@@ -48,6 +52,11 @@ def popular() -> Machine:
     seats = Seat.objects.bulk_create(Seat(match=match, side=1, player="menace", name="m") for match in matches)
     MachineSeat.objects.bulk_create(
         MachineSeat(seat=seat, machine=one if n % 2 else copies[n]) for n, seat in enumerate(seats)
+    )
+    over = {"status": JobStatus.FINISHED, "finished_at": timezone.now(), "n_games": 1, "games_done": 1, "n_wins": 1}
+    runs = TrainingRun.objects.bulk_create(TrainingRun(machine=copy, seed=1, **over) for copy in copies)
+    RunStage.objects.bulk_create(
+        RunStage(run=run, number=0, opponent="machine", opponent_machine=one, n_games=1) for run in runs
     )
     return one
 

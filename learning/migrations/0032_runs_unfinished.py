@@ -1,0 +1,18 @@
+"""Which runs go on is found without reading all that there were."""
+
+from django.db import migrations, models
+
+from games.expanding import index_beside
+
+
+class Migration(migrations.Migration):
+    atomic = False
+
+    dependencies = [("learning", "0031_machine_folding")]
+
+    operations = [
+        *index_beside(
+            "trainingrun",
+            models.Index(condition=models.Q(("finished_at", None)), fields=["machine"], name="run_unfinished"),
+        ),
+    ]
