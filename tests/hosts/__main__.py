@@ -51,6 +51,8 @@ N_GAMES = 12_000_000
 ENDLESS = 1_000_000_000
 """Of a run that is stopped before its end."""
 SCHEDULERS = ("beat-1", "beat-2")
+STANDING = (*WORKERS, *WEBS, "beat-1", "clerk-1", "proxy-1")
+"""Who is well before anybody plays; they wait for the others by themselves."""
 HOLD, FIRE = "learning.beat.house_tournament_hold", "learning.beat.schedule_fire"
 """What schedulers send: to see to the tournament of the house, and to a schedule."""
 MIXED_S = 10
@@ -502,7 +504,7 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
     """Build it and play the acts; how many went wrong."""
     n_wrong, began = 0, time.monotonic()
     with built as cluster, tempfile.TemporaryDirectory() as here:
-        assert wait_until(lambda: all(cluster.is_well(name) for name in (*WORKERS, *WEBS, "beat-1")), poll_s=1)
+        assert wait_until(lambda: all(cluster.is_well(name) for name in STANDING), poll_s=1)
         assert wait_until(cluster.authority.exists, poll_s=1)
         set_up_with(BEADBOX_VAR=here, DATABASE_URL=cluster.database)
         play = Play(cluster)

@@ -32,6 +32,7 @@ PACKAGES = {
     "dnsmasq": "dnsmasq-base",
     "ip": "iproute2",
     "setpriv": "util-linux",
+    "wget": "wget",
 }
 """Programs, and the packages of Debian that have them; PostgreSQL's are not on the path."""
 FIRST_NUMBERS = {"postgres": 2, "proxy": 3, "redis": 4, "migrate": 5, "web": 11, "worker": 21, "clerk": 31, "beat": 41}
@@ -253,8 +254,8 @@ class Machines:
     def _redis(self, service: str) -> tuple[list[str], int, list[Path], dict[str, str]]:
         folder = self._volume(self.var / "redis", SITE_USER)
         _, *words = self.compose.command(service)
-        # As the image has it: open to its network, which is the containers' own.
-        networked = ["--bind", "0.0.0.0", "--protected-mode", "no", "--dir", str(folder)]
+        # As in the image: it listens to its network, which is the containers' own.
+        networked = ["--bind", "0.0.0.0", "--dir", str(folder)]
         return ["redis-server", *words, *networked], SITE_USER, [folder], {}
 
     def _proxy(self, service: str) -> tuple[list[str], int, list[Path], dict[str, str]]:
