@@ -80,7 +80,7 @@ alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site 
 
 hosts: $(DEV) $(SERVERS) ## docker-compose.yml as several machines, of Debian's packages, then by Docker where it is (as root; minutes)
 	@missing=; has() { command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
-	has caddy caddy; has redis-server redis-server; has dnsmasq dnsmasq-base; has ip iproute2; \
+	has caddy caddy; has redis-server redis-server; has dnsmasq dnsmasq-base; has ip iproute2; has wget wget; \
 	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing for the hosts:$$missing"; \

@@ -1,6 +1,6 @@
 """The same by Docker itself: ``docker compose`` with the file as it is, in a project of its own that is deleted again.
 
-Not tried where this was written, since there is no Docker there.
+Where no registry of images is reached, ``stand_ins.sh`` makes those that the file names.
 """
 
 from __future__ import annotations
