@@ -70,7 +70,6 @@ class Room(models.Model):
     opened_from = models.CharField(
         max_length=32,
         blank=True,
-        db_index=True,
         editable=False,
         help_text="A keyed hash of the address that it was opened from, for as long as that counts.",
     )
@@ -88,7 +87,11 @@ class Room(models.Model):
                 | Q(opponent="", machine="", takes_over="") & ~Q(first="") & ~Q(second=""),
             ),
         ]
-        indexes = [models.Index(fields=["-changed_at"], name="room_changed_at")]
+        indexes = [
+            models.Index(fields=["-changed_at"], name="room_changed_at"),
+            # Of an address the open ones are counted whenever a match begins there.
+            models.Index(fields=["opened_from", "changed_at"], name="room_opened_from"),
+        ]
 
     def __str__(self) -> str:
         return self.code

@@ -106,6 +106,8 @@ MATCH_CURRENT = """
 PLIES = "(SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id)"
 NEXT_IDS = "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
 """Ids for a new match and its seats, so that everything that refers to them can be stored with them."""
+ROOM_ID = "nextval('games_room_id_seq')"
+CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 SESSION_STANDS = "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
 
 
@@ -185,13 +187,6 @@ def _fields(model: type[Model]) -> tuple[list[str], list[str], list[tuple[int, C
         (place, field.to_python) for place, field in enumerate(fields) if isinstance(field, NOT_JSON)
     ]
     return [field.attname for field in fields], [str(field.column) for field in fields], texts
-
-
-def next_ids() -> Sequence[int]:
-    """Ids for a new match and its two seats."""
-    with connection.cursor() as cursor:
-        (ids,) = cursor.execute(f"SELECT {NEXT_IDS}").fetchone()
-    return cast("list[int]", ids)
 
 
 def match_latest(room: Room) -> Match:
@@ -574,34 +569,63 @@ def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
     return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - OPEN_FOR)
 
 
-ROOMS_OF = {
-    "account": """
+IS_OF = {
+    "account": """room.id IN (
         SELECT room_id FROM games_match JOIN games_seat ON match_id = games_match.id WHERE user_id = %s
-        UNION SELECT id FROM games_room WHERE host_id = %s""",
-    "guest": """
+        UNION SELECT id FROM games_room WHERE host_id = %s)""",
+    "guest": """room.id IN (
         SELECT room_id FROM games_match JOIN games_seat ON match_id = games_match.id WHERE guest = %s
-        UNION SELECT id FROM games_room WHERE host_guest = %s""",
-    "address": "SELECT id FROM games_room WHERE opened_from = %s",
+        UNION SELECT id FROM games_room WHERE host_guest = %s)""",
+    "address": "room.opened_from = %s",
 }
-"""Ids of the rooms of an account and of a guest (:func:`rooms_of`), and of those opened from an address."""
+"""Whether a room is of an account, or of a guest (:func:`rooms_of`), or was opened from an address."""
 OPEN_COUNT = """
-    (SELECT count(*) FROM games_room AS room WHERE room.id IN ({}) AND room.changed_at >= %s
+    (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
+Whose = tuple[str, Any]
+"""A key of :data:`IS_OF`, and which account, guest or address."""
 
 
-def rooms_open_count(*whose: tuple[str, Any]) -> list[int]:
-    """How many :func:`rooms_open` there are of each: a key of :data:`ROOMS_OF`, and who of these.
+def rooms_open_count(*whose: Whose) -> list[int]:
+    """How many :func:`rooms_open` there are of each.
 
     One plain statement for all, as it is asked whenever a match begins.
     """
     if not whose:
         return []
+    counts, values = _open_counts(whose)
+    with connection.cursor() as cursor:
+        return list(cursor.execute(f"SELECT {', '.join(counts)}", values).fetchone())
+
+
+def _open_counts(whose: Sequence[Whose]) -> tuple[list[str], list[Any]]:
+    """The columns of a statement that counts :func:`rooms_open` of each, and its values."""
     since, values = timezone.now() - OPEN_FOR, list[Any]()
     for kind, who in whose:
-        values += [who] * ROOMS_OF[kind].count("%s") + [since]
+        values += [*[who] * IS_OF[kind].count("%s"), since]
+    return [OPEN_COUNT.format(IS_OF[kind]) for kind, _ in whose], values
+
+
+class Opening(NamedTuple):
+    """What is to be known before a room is opened."""
+
+    room_id: int
+    match_ids: Sequence[int]
+    """Of its first match and the seats."""
+    is_taken: bool
+    """Whether there is a room with its code."""
+    n_open: list[int]
+    """How many :func:`rooms_open` there are of each who was asked about."""
+
+
+def opening_read(code: str, *whose: Whose) -> Opening:
+    """What is to be known before a room with this code is opened, and how many of each are open; one statement."""
+    counts, values = _open_counts(whose)
+    columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
     with connection.cursor() as cursor:
-        counts = ", ".join(OPEN_COUNT.format(ROOMS_OF[kind]) for kind, _ in whose)
-        return list(cursor.execute(f"SELECT {counts}", values).fetchone())
+        found = cursor.execute(f"SELECT {', '.join(columns)}", [code, *values]).fetchone()
+    room_id, match_ids, is_taken, *n_open = found
+    return Opening(room_id, match_ids, is_taken, n_open)
 
 
 def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:

@@ -42,9 +42,10 @@ from games.selectors import (
     RESIGNATION,
     SeenSession,
     State,
+    Whose,
     match_current,
     match_latest,
-    next_ids,
+    opening_read,
     plies_read,
     room_state,
     rooms_of,
@@ -279,12 +280,16 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     """Store a room with what was asked for, and start its first match."""
     site_require("games_match")
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
-    room = Room(code=_code_free(), opened_from=person.address, **cut)
+    room = Room(opened_from=person.address, **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
-    _quota_require(_bounds(person, person.address), n_more=1)
+    bounds = _bounds(person, person.address)
+    while (opening := opening_read(room.code, *(one.whose for one in bounds))).is_taken:
+        room.code = new_code()
+    for bound, n_open in zip(bounds, opening.n_open, strict=True):
+        bound.require(n_open + 1)
     match_count(person.address)
-    room.save()
-    _opened(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=next_ids()))
+    room.pk = opening.room_id
+    _opened(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=opening.match_ids))
     return room
 
 
@@ -295,7 +300,7 @@ def _opened(person: Person, match: Match) -> State:
         RoomQuotaError, AccountClosedError: or what a player refuses.
     """
     bounds = _bounds(person, match.room.opened_from)
-    _store(match, locks=[one.whose for one in bounds if one.most <= AT_ONCE])
+    _store(match, locks=[one.lock for one in bounds if one.most <= AT_ONCE])
     _quota_require(bounds)
     if person.user_id is not None:
         account_hold(person.user_id)
@@ -307,38 +312,50 @@ def _opened(person: Person, match: Match) -> State:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """How many rooms may be open of somebody (a key of ``selectors.ROOMS_OF``, and who of these), and what it says."""
+    """How many rooms may be open of somebody, and what it says."""
 
-    kind: str
-    who: Any
+    whose: Whose
     most: int
     words: str
 
     @property
-    def whose(self) -> str:
-        """Whose rooms are counted, as a lock on their count names it."""
-        return f"{self.kind} {self.who}"
+    def lock(self) -> str:
+        """What a lock on the count of their rooms is called."""
+        kind, who = self.whose
+        return f"{kind} {who}"
+
+    def require(self, n_open: int) -> None:
+        """Refuse one who has more rooms open.
+
+        Raises:
+            RoomQuotaError.
+        """
+        if n_open > self.most:
+            raise exceptions.RoomQuotaError(
+                f"{self.words.format(self.most)}. Finish one or give one up first; one that nobody has moved in for"
+                " an hour does not count."
+            )
 
 
 def _bounds(person: Person, address: str) -> list[_Bound]:
     """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
     if person.user_id is not None:
         words = "You have {} matches open, as many as an account may"
-        return [_Bound("account", person.user_id, settings.OPEN_ROOMS_PER_ACCOUNT, words)]
+        return [_Bound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
     bounds = []
     if address:
         words = "{} matches are open where you are, as many as may be"
-        bounds.append(_Bound("address", address, settings.OPEN_ROOMS_PER_ADDRESS, words))
+        bounds.append(_Bound(("address", address), settings.OPEN_ROOMS_PER_ADDRESS, words))
     if person.guest is not None:
         words = "You have {} matches open, as many as a guest may"
-        bounds.append(_Bound("guest", person.guest, settings.OPEN_ROOMS_PER_GUEST, words))
+        bounds.append(_Bound(("guest", person.guest), settings.OPEN_ROOMS_PER_GUEST, words))
     return bounds
 
 
-def _quota_require(bounds: list[_Bound], *, n_more: int = 0) -> None:
-    """Refuse one who has too many rooms open, or a guest with whom an address has.
+def _quota_require(bounds: list[_Bound]) -> None:
+    """Refuse one who has too many rooms open, or a guest with whom an address has, when one more has been made.
 
-    Asked before a room is made, for ``n_more``, so that nothing is made in vain, and when it has been, with a lock on
+    They were asked before as well (:func:`_room_open`), so that nothing is made in vain. Now it is with a lock on
     a count that comes near its bound: so two at once do not both find room for the last one. These locks are the last
     that a transaction takes, and nobody who has one waits for anything else. A bound that is always near was locked
     as the match was stored (:func:`_opened`).
@@ -346,16 +363,12 @@ def _quota_require(bounds: list[_Bound], *, n_more: int = 0) -> None:
     Raises:
         RoomQuotaError.
     """
-    for bound, n_open in zip(bounds, rooms_open_count(*((one.kind, one.who) for one in bounds)), strict=True):
+    for bound, n_open in zip(bounds, rooms_open_count(*(one.whose for one in bounds)), strict=True):
         n_counted = n_open
-        if not n_more and AT_ONCE < bound.most < n_open + AT_ONCE:
-            count_lock(bound.whose)
-            (n_counted,) = rooms_open_count((bound.kind, bound.who))
-        if n_counted + n_more > bound.most:
-            raise exceptions.RoomQuotaError(
-                f"{bound.words.format(bound.most)}. Finish one or give one up first; one that nobody has moved in for"
-                " an hour does not count."
-            )
+        if AT_ONCE < bound.most < n_open + AT_ONCE:
+            count_lock(bound.lock)
+            (n_counted,) = rooms_open_count(bound.whose)
+        bound.require(n_counted)
 
 
 @transaction.atomic
@@ -631,13 +644,6 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
     return Claimed([name for one in claimed for name in one.taken], [name for one in claimed for name in one.left])
 
 
-def _code_free() -> str:
-    """A code that no room has."""
-    while Room.objects.filter(code=(code := new_code())).exists():
-        pass
-    return code
-
-
 def _locked(code: str, person: Person | None = None) -> tuple[Match, list[Seat]]:
     """The latest match of a room that is locked now, and its seats in order of side. Call inside a transaction.
 
@@ -797,9 +803,16 @@ CURRENT = """
         answer_by = %s
     WHERE id = %s"""
 STORE_MATCH = """
-    WITH {parts} UPDATE games_room SET version = %s + 1 / (version = %s)::int, changed_at = %s WHERE id = %s"""
+    WITH {parts} UPDATE games_room SET version = %s + 1 / (version = %s)::int, changed_at = %s WHERE id = %s
+    RETURNING {locks}"""
 """Nothing of it is stored, and 22012 raised, where the room has another version by now. Its parts are not of arrays,
 whose length tells so much of the cost that PostgreSQL would plan it each time."""
+STORE_WITH_ROOM = "WITH {parts} SELECT {locks}"
+"""The same where the room is new, and one of the parts."""
+ASKED = ("game", "opponent", "machine", "takes_over", "first", "second", "fresh")
+HOST = ("host_id", "host_guest", "host_token_sha256")
+ROOM = ("id", "code", *ASKED, *HOST, "opened_from", "created_at", "changed_at")
+NEW_ROOM = dict.fromkeys((*ROOM, "version"), "%s")
 PLY = dict.fromkeys(("match_id", "number", "side", "move", "position", "played_at"), "%s")
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
 NEW_MATCH = dict.fromkeys((*MATCH, "room_id", "number", "seed", "created_at"), "%s")
@@ -822,12 +835,15 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
 
 
 def _match_parts(match: Match) -> list[Insert]:
-    """What stores a match as it stands, with its seats if it is new."""
-    values = [getattr(match, name) for name in MATCH]
+    """What stores a match as it stands, with its seats if it is new, and its room if that is."""
     if not match._state.adding:
-        return [Insert(CURRENT, values)]
-    seats = seats_read(match)
-    parts = [
+        return [Insert(CURRENT, [getattr(match, name) for name in MATCH])]
+    room, seats = match.room, seats_read(match)
+    parts = []
+    if room._state.adding:
+        values = [getattr(room, name) for name in ROOM]
+        parts.append(Insert.of("games_room", NEW_ROOM, [[*values, room.version + 1]]))
+    parts += [
         Insert.of("games_match", NEW_MATCH, [[getattr(match, name) for name in NEW_MATCH]]),
         Insert.of("games_seat", NEW_SEAT, [[getattr(seat, name) for name in NEW_SEAT] for seat in seats]),
     ]
@@ -846,7 +862,7 @@ def _match_store(match: Match, locks: Sequence[str] = ()) -> None:
     """
     room = match.room
     room.changed_at = this_minute()
-    is_new = match._state.adding
+    is_new, is_opened = match._state.adding, room._state.adding
     parts = _match_parts(match)
     if new := [ply for ply in plies_read(match) if ply.pk is None]:
         parts.append(Insert.of("games_ply", PLY, [[getattr(ply, name) for name in PLY] for ply in new]))
@@ -856,18 +872,20 @@ def _match_store(match: Match, locks: Sequence[str] = ()) -> None:
             remembered = PLAYERS[seat.automaton].remember(seat, memos)
             parts += [] if remembered is None else [remembered]
     of_parts = ", ".join(f"part_{number} AS ({part.statement})" for number, part in enumerate(parts))
-    statement = STORE_MATCH.format(parts=of_parts)
-    if locks:
-        statement += f" RETURNING {', '.join([COUNT_LOCK] * len(locks))}"
+    of_locks = ", ".join([COUNT_LOCK] * len(locks)) or "true"
+    statement = (STORE_WITH_ROOM if is_opened else STORE_MATCH).format(parts=of_parts, locks=of_locks)
     values = [value for part in parts for value in part.values]
+    if not is_opened:
+        values += [room.version, room.version, room.changed_at, room.pk]
     try:
         with connection.cursor() as cursor:
-            cursor.execute(statement, [*values, room.version, room.version, room.changed_at, room.pk, *locks])
+            cursor.execute(statement, [*values, *locks])
     except DataError as error:
         if isinstance(error.__cause__, DivisionByZero):
             raise NotHeldError from None
         raise
     room.version += 1
+    room._state.adding = False
     for after in (match.after, *(part.after for part in parts)):
         if after is not None:
             transaction.on_commit(after)
