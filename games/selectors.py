@@ -582,6 +582,11 @@ IS_OF = {
 OPEN_COUNT = """
     (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
+GOING_ON = """
+    SELECT room.* FROM games_room AS room
+    WHERE {} AND room.opponent = %s AND room.machine = %s AND room.changed_at >= %s
+        AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status = 'playing')
+    ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
 Whose = tuple[str, Any]
 """A key of :data:`IS_OF`, and which account, guest or address."""
 
@@ -604,6 +609,13 @@ def _open_counts(whose: Sequence[Whose]) -> tuple[list[str], list[Any]]:
     for kind, who in whose:
         values += [*[who] * IS_OF[kind].count("%s"), since]
     return [OPEN_COUNT.format(IS_OF[kind]) for kind, _ in whose], values
+
+
+def room_going_on(whose: Whose, *, opponent: str, machine: str) -> Room | None:
+    """The room of somebody in which they have been playing this opponent of late, the last one that was moved in."""
+    kind, who = whose
+    values = [*[who] * IS_OF[kind].count("%s"), opponent, machine, timezone.now() - OPEN_FOR]
+    return next(iter(Room.objects.raw(GOING_ON.format(IS_OF[kind]), values)), None)
 
 
 class Opening(NamedTuple):

@@ -97,6 +97,13 @@ class Person:
         """Whom this person looks as: their account counts, a seat that they can prove does not."""
         return Viewer(self.user_id, self.sees_all, self.guest if self.user_id is None else None)
 
+    @property
+    def whose(self) -> Whose | None:
+        """What rooms count as theirs: an account's, else a guest's; ``None`` where no browser is known."""
+        if self.user_id is not None:
+            return "account", self.user_id
+        return None if self.guest is None else ("guest", self.guest)
+
     def holds(self, seat: Seat) -> bool:
         """Whether the seat is this person's."""
         return seat.is_human and self._is(seat.user_id, seat.guest, seat.token_sha256)

@@ -23,7 +23,7 @@ from learning.core.machines.presets import preset_named
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
 from learning.models import Draw, JobStatus, Lesson, LessonKind, Machine, TrainingRun
-from learning.storage.locks import machine_held
+from learning.storage.locks import machine_held, machine_where
 from learning.storage.sitting import Occupant, sitting_read
 
 
@@ -126,7 +126,11 @@ def machines_left(
 
 def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
     """The machine of a game and side that this account or visitor teaches, if there is one."""
-    return next((one for one in pupils_of(user) if (one.game, one.side) == (game, side)), None)
+    viewer = Viewer.of(user)
+    whose, who = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
+    if who is None:
+        return None
+    return machine_where(f"is_pupil AND {whose} = %s AND game = %s AND side = %s", who, game, side.value)
 
 
 def pupils_of(user: Any) -> list[Machine]:

@@ -17,12 +17,11 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
 from games import services as rooms
-from games.models import MatchStatus
 from games.players import MACHINE, Claimed, Visitor
 from games.quotas import account_lock
 from games.rules.base import Game, Side
 from games.rules.registry import game_get
-from games.selectors import rooms_of, rooms_open
+from games.selectors import room_going_on
 from games.services import Person, Seated
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import HOUSE, HouseMachine, house_machine
@@ -36,7 +35,7 @@ from learning.services.machines import (
     machine_quota_require,
     preset_usual,
 )
-from learning.storage.locks import machines_locked
+from learning.storage.locks import machine_where, machines_locked
 
 
 def pupil_side(game: Game[Any, Any]) -> Side:
@@ -94,12 +93,11 @@ def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seate
 def _taught(person: Person, game: str, side: Side | None) -> Seated:
     rules = game_get(game)
     pupil = pupil_ensure(user=owner_of(person), game=game, side=pupil_side(rules) if side is None else side)
-    other = Side(pupil.cabinet.side).other
-    played = rooms_of(user_id=person.user_id, guest=person.guest).filter(opponent=MACHINE, machine=str(pupil.pk))
-    open_room = rooms_open(played).filter(matches__status=MatchStatus.PLAYING).order_by("-changed_at", "-pk").first()
+    other, machine = Side(pupil.cabinet.side).other, str(pupil.pk)
+    open_room = None if person.whose is None else room_going_on(person.whose, opponent=MACHINE, machine=machine)
     if open_room is not None:
         return Seated(open_room, other, "")
-    return rooms.room_create(person=person, game=game, opponent=MACHINE, machine=str(pupil.pk), side=other)
+    return rooms.room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
 
 
 def owner_of(person: Person) -> Any:
@@ -145,17 +143,18 @@ def _blank(rules: Game[Any, Any], side: Side) -> Machine:
     slug = f"blank-{rules.slug}-{side.value}"[:60]
     pattern = _pattern(rules, side)
     preset = pattern.preset if pattern else preset_usual(rules, side)
-    with contextlib.suppress(IntegrityError), transaction.atomic():
-        if not Machine.objects.filter(slug=slug).exists():
-            return machine_create(
-                game=rules.slug,
-                side=side,
-                name=f"New {pupil_name(rules, side)}",
-                preset=preset,
-                slug=slug,
-                is_public=False,
-                learns=False,
-            )
+    if (found := machine_where("slug = %s", slug)) is not None:
+        return found
+    with contextlib.suppress(IntegrityError), transaction.atomic():  # somebody else was faster
+        return machine_create(
+            game=rules.slug,
+            side=side,
+            name=f"New {pupil_name(rules, side)}",
+            preset=preset,
+            slug=slug,
+            is_public=False,
+            learns=False,
+        )
     return Machine.objects.get(slug=slug)
 
 

@@ -39,15 +39,15 @@ def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
 
 def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
     """The machine with this id or slug, kept as by :func:`machine_hold`; ``None`` when there is none."""
-    return _machine_where("id = %s OR slug = %s FOR KEY SHARE", pk, slug)
+    return machine_where("id = %s OR slug = %s FOR KEY SHARE", pk, slug)
 
 
 def machine_copied(machine_id: int, room_id: int) -> Machine | None:
     """The copy of a machine that a room has, if it has one; not kept."""
-    return _machine_where("room_id = %s AND copied_from_id = %s", room_id, machine_id)
+    return machine_where("room_id = %s AND copied_from_id = %s", room_id, machine_id)
 
 
-def _machine_where(condition: str, *values: Any) -> Machine | None:
+def machine_where(condition: str, *values: Any) -> Machine | None:
     """The machine of which this is true; ``None`` when there is none."""
     statement = f"SELECT {machine_columns()} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
