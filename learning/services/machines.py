@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet, Sum
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from games.exceptions import GuestMovedError
 from games.models import Room
@@ -19,7 +19,7 @@ from games.quotas import account_lock, count_lock, quota_require, site_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.selectors import rooms_of, rooms_open
+from games.selectors import IS_OF, Whose, rooms_of, rooms_open
 from games.services import AT_ONCE
 from learning.access import To, machine_for, machine_require
 from learning.core.exchange.document import Document, Wanted
@@ -40,7 +40,7 @@ from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Lesson, Machine, MovedGuest
 from learning.selectors.runs import runs_teaching
 from learning.storage.bounds import values_left
-from learning.storage.locks import machine_hold, machine_lock
+from learning.storage.locks import machine_held, machine_lock
 from learning.storage.names import names_forget
 from learning.storage.standings import standing_open, standing_reset
 
@@ -127,29 +127,36 @@ def rule_require(game: Game[Any, Any], rule: Rule) -> None:
 
 
 @transaction.atomic
-def machine_clone(*, machine_id: int, name: str, room: Room | None = None, **details: Any) -> Machine:
+def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
     """A copy of a machine as it stands: same rule, same beads, a ledger of its own that begins with them.
 
-    It is as public as the original. One made for a room is in no list all the same.
+    It is as public as the original.
+
+    Raises:
+        MachineNotFoundError.
     """
-    machine = _original(machine_id)
-    fields = {"n_removed": machine.n_removed, "is_public": machine.is_public}
-    fields |= kind_of(machine).fields_copied(machine) | details
+    copy = _copied(_original(machine_id), name, **details)
+    standing_open(copy)
+    return copy
+
+
+def _copied(original: Machine, name: str, **details: Any) -> Machine:
+    """A copy of a machine that is kept as by :func:`_original`, in no list yet."""
+    kind = kind_of(original)
+    fields = {"n_removed": original.n_removed, "is_public": original.is_public}
+    fields |= kind.fields_copied(original) | details
     copy = Machine.objects.create(
         name=name,
-        room=room,
-        copied_from=machine,
-        game=machine.game,
-        side=machine.side,
-        preset=machine.preset,
-        rule_json=machine.rule_json,
-        epsilon=machine.epsilon,
-        n_values=machine.n_values,
+        copied_from=original,
+        game=original.game,
+        side=original.side,
+        preset=original.preset,
+        rule_json=original.rule_json,
+        epsilon=original.epsilon,
+        n_values=original.n_values,
         **fields,
     )
-    kind_of(machine).copy(machine, copy)
-    if room is None:
-        standing_open(copy)
+    kind.copy(original, copy)
     return copy
 
 
@@ -161,8 +168,8 @@ def _original(machine_id: int) -> Machine:
     Raises:
         MachineNotFoundError.
     """
-    machine = Machine.objects.filter(pk=machine_id).first()
-    if machine is None or not machine_hold(machine):
+    machine = machine_held(pk=machine_id)
+    if machine is None:
         raise MachineNotFoundError
     return _locked(machine_id) if kind_of(machine).copies_rows else machine
 
@@ -214,11 +221,10 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
     return copy
 
 
-@transaction.atomic
 def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) -> Machine:
-    """A copy, as :func:`machine_clone`, for a room: of its account (``owner``), or of whoever plays there.
+    """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
 
-    When it is stored, older ones of whoever opened the room make way.
+    Call inside the transaction that opens the room. Once that is stored, older ones of whoever opened it make way.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
@@ -241,7 +247,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
             guests_values_require(guest, room.opened_from, n_more=original.n_values)
     clear = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
     transaction.on_commit(clear, robust=True)  # the room is there, whatever becomes of the others
-    return machine_clone(machine_id=original.pk, name=f"{original.name[:70]} (copy)", room=room, owner=owner)
+    return _copied(original, f"{original.name[:70]} (copy)", room=room, owner=owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,22 +420,34 @@ def _delete(machine: Machine) -> None:
     machine.delete()
 
 
+COPIES_OF = """
+    SELECT machine.id, machine.n_values FROM learning_machine AS machine JOIN games_room AS room
+        ON room.id = machine.room_id
+    WHERE {} AND {}
+    ORDER BY room.changed_at DESC, (SELECT max(id) FROM games_match WHERE room_id = room.id) DESC, machine.id DESC"""
+"""The copies made for the rooms of somebody, as they were played last: within the minute that a room remembers, by the
+match that began last."""
+
+
 def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> None:
     """Of the copies made for the rooms of a person, and for guests of an address, keep the last that were played.
 
     They are so many at most, and have so many values together. A copy in a match that is being
     played, or in training, never goes. Call outside any transaction: each deletion is one of its own.
     """
-    mine = Machine.objects.filter(room__in=rooms_of(user_id=user_id, guest=guest))
-    if user_id is None:
-        bounds = [(mine, settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST)]
-    else:
-        bounds = [(mine, settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT)]
-    bounds.append((_guests_copies(_rooms_at(address)), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
-    for copies, most, most_values in bounds:
-        # Within the minute that a room remembers, by the match that began last.
-        in_order = copies.annotate(last=Max("room__matches")).order_by("-room__changed_at", "-last", "-pk")
-        stored = list(in_order.values_list("pk", "n_values"))
+    bounds: list[tuple[Whose, str, int, int]] = []
+    if user_id is not None:
+        bounds.append((("account", user_id), "true", settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
+    elif guest is not None:
+        bounds.append((("guest", guest), "true", settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
+    if address:
+        here, guests = ("address", address), "machine.owner_id IS NULL"
+        bounds.append((here, guests, settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    for (kind, who), which, most, most_values in bounds:
+        with connection.cursor() as cursor:
+            is_of = IS_OF[kind]
+            cursor.execute(COPIES_OF.format(is_of, which), [who] * is_of.count("%s"))
+            stored = cursor.fetchall()
         together = accumulate(n_values for _, n_values in stored)
         n_kept = min(most, sum(n <= most_values for n in together))
         beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
