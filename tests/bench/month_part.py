@@ -86,6 +86,8 @@ def telling() -> Iterator[None]:
 
 def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: int) -> dict[str, Any]:
     """Play matches one after the other, as anybody would; how long each move took, by tenths of the month."""
+    from django.db import connection
+
     from games.exceptions import PlayError
 
     rng = random.Random(number)
@@ -93,10 +95,17 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
     people = range(number - 1, n_guests + n_accounts, clock.n_players)
     took: list[list[float]] = [[] for _ in range(10)]
     refused: Counter[str] = Counter()
+    day = 0
     with telling():
         for done in range(n_matches):
             while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
                 time.sleep(0.01)
+            # A new connection each day: a web process gives up its own after an hour. To one that is as old as the site
+            # all has cost little, since its tables were empty, and PostgreSQL would rather plan anew each time than
+            # keep a plan that costs more than the average until now.
+            if day < (today := int(DAYS * clock[0])):
+                day = today
+                connection.close()
             try:
                 _match(rng, took[min(int(10 * done / n_matches), 9)], people, n_guests)
             except PlayError as error:
@@ -183,7 +192,7 @@ def work(clock: Clock) -> dict[str, Any]:
 
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
         if (taken := claim_next(tasks.KINDS)) is None:
-            time.sleep(0.05)
+            time.sleep(0.25)  # in earnest it is knocked for
         else:
             taken[0].take_turn(taken[1], TurnEnd(0.5))
     return {}
