@@ -145,23 +145,25 @@ def _machines_gone_look(after: Key) -> Looked:
 
 
 def _machines_clear(after: Key, most: int, now: datetime) -> Looked:
-    """Delete some of what the next machine that is gone had; when nothing is left, the machine."""
+    """Delete so much of what the next machine that is gone had; if nothing is left then, the machine."""
     machine = _machines_gone(after).select_for_update(skip_locked=True, of=("self",)).first()
     if machine is None:
         return 0, None
     kind_of(machine).unshare(machine)
     pk = machine.pk
-    values = {"machine": pk, "most": most}
+    values, left = {"machine": pk}, most
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {HAD}", values)
         had = [table for table, is_there in zip((*PARTS, *SELDOM), cursor.fetchone(), strict=True) if is_there]
-        if not had:
-            cursor.execute(ROW, values)
-        elif had[0] in PARTS:
-            cursor.execute(PARTS[had[0]], values)
-            return most, pk - 1
-        else:
-            machine.delete()
+        for table in had:
+            if table in SELDOM:
+                machine.delete()
+                return most, pk
+            cursor.execute(PARTS[table], values | {"most": left})
+            left -= cursor.rowcount
+            if left <= 0:  # there may be more
+                return most, pk - 1
+        cursor.execute(ROW, values)
     return most, pk
 
 

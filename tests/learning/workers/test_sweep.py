@@ -54,6 +54,7 @@ from tests.threads import at_once
 pytestmark = pytest.mark.django_db
 
 MARKING = next(leaving for leaving in sweep.LEAVINGS if leaving.name == "machines nobody plays any more")
+CLEARING = next(leaving for leaving in sweep.LEAVINGS if leaving.name == "what they had")
 
 
 def ago(days: float) -> datetime:
@@ -237,8 +238,9 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
     assert not Machine.objects.filter(pk=pupil.pk).exists()
 
 
-def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on() -> None:
+def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """After every single transaction: what is left of the machine adds up, and nobody can reach it."""
+    monkeypatch.setattr(sweep, "FIRST_SIZE", 2)
     pupil = pupil_played()
     aged(91)
     ledgers_fold(TurnEnd())
@@ -248,6 +250,16 @@ def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on() -> Non
         n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
     assert n_steps >= 3, "what it had goes a part at a time, and its row in the end"
     assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+def test_what_little_a_machine_had_goes_with_it_in_one_transaction() -> None:
+    pupil_played()
+    aged(91)
+    ledgers_fold(TurnEnd())
+    took: sweep.Took = []
+    assert sweep_on(TurnEnd(), took=took) is None
+    assert not Machine.objects.filter(is_pupil=True).exists()
+    assert sum(name == CLEARING.name for name, _ in took) == 2, "it, and that there is no other"
 
 
 def test_all_that_may_refer_to_a_machine_is_thought_of_when_its_row_goes() -> None:
@@ -320,7 +332,8 @@ def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: p
     (at_most, last), place = (0, 0), (MARKING.name, 0)
     while place is not None and place[0] == MARKING.name:
         place = sweep_on(TurnEnd(0), place)
-        n_gone = Machine.objects.filter(slug__startswith=GONE).count()
+        still = Machine.objects.filter(pk__in=[pupil.pk for pupil in pupils]).exclude(slug__startswith=GONE)
+        n_gone = len(pupils) - still.count()
         at_most, last = max(at_most, n_gone - last), n_gone
     assert (at_most, last) == (2, 5)
     assert not {pupil.slug for pupil in pupils} & set(Machine.objects.values_list("slug", flat=True))
