@@ -29,6 +29,7 @@ DAYS = 30
 ADDRESSES = 100
 SWEEP_EVERY_H = 12
 """Hours of the month between two sweeps: a tenth as many as in earnest, as an hour is less than a second."""
+NEW_CONNECTION_DAYS = 3
 LOOK_EVERY_H = 6
 """Between two looks at schedules, strengths and ledgers: what they find to do is the same, of schedules each day's."""
 
@@ -100,10 +101,10 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
         for done in range(n_matches):
             while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
                 time.sleep(0.01)
-            # A new connection each day: a web process gives up its own after an hour. To one that is as old as the site
-            # all has cost little, since its tables were empty, and PostgreSQL would rather plan anew each time than
-            # keep a plan that costs more than the average until now.
-            if day < (today := int(DAYS * clock[0])):
+            # A web process gives up a connection after an hour. To one that is as old as the site all has cost little,
+            # since its tables were empty, and PostgreSQL would rather plan anew each time than keep a plan that costs
+            # more than the average until now.
+            if day + NEW_CONNECTION_DAYS <= (today := int(DAYS * clock[0])):
                 day = today
                 connection.close()
             try:
@@ -215,6 +216,7 @@ def main() -> None:
         found = play(clock, number, n_matches, n_guests, n_accounts)
     else:
         found = keep(clock) if role == "keep" else work(clock)
+    found["processor"] = time.process_time()
     Path(file).with_name(f"{number}.json").write_text(json.dumps(found))
 
 
