@@ -36,11 +36,11 @@ FIRST_SIZE = 20
 MOST_ROWS = 2_000
 MARKED = 5
 """So many machines are taken at most in a transaction: each whose boxes others share takes statements of its own."""
-QUICK_S, SLOW_S = 0.01, 0.03
+QUICK_S, SLOW_S = 0.01, 0.02
 """A transaction that took less looks at twice as many rows the next time, and one that took more at half as many."""
 LOCK_MS = 20
 """For so long a transaction waits for a lock, and no longer: what it was about is done the next time."""
-LONGEST_MS, ALONE_MS = 40, 1_000
+LONGEST_MS, ALONE_MS = 25, 1_000
 """A statement that takes longer is broken off, and a transaction that has taken as long begins no other. It is tried
 again with a quarter of the rows; one row may take longer."""
 LEFT_FILES = ("pymp-*", "tmp*.upload*")
