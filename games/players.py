@@ -168,7 +168,7 @@ class SeatPlayer(ABC):
         Where a person has taken the seat over they keep it: then ``takes_over`` is set, and not the name.
 
         Args:
-            seat: the seat; ``seat.match.room`` says what was asked for.
+            seat: the seat; ``seat.match.room`` says what was asked for. A new room has its id, and no row yet.
             machine: which machine was asked for, by id or slug, where one was.
 
         Raises:

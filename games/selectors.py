@@ -583,15 +583,21 @@ OPEN_COUNT = """
     (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
 GOING_ON = """
-    SELECT room.* FROM games_room AS room
+    SELECT to_json(room) FROM games_room AS room
     WHERE {} AND room.opponent = %s AND room.machine = %s AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status = 'playing')
     ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
-Whose = tuple[str, Any]
+RoomsOf = tuple[str, Any]
 """A key of :data:`IS_OF`, and which account, guest or address."""
 
 
-def rooms_open_count(*whose: Whose) -> list[int]:
+def rooms_where(whose: RoomsOf) -> tuple[str, list[Any]]:
+    """The condition that a row called ``room`` is one of theirs, and its values."""
+    kind, who = whose
+    return IS_OF[kind], [who] * IS_OF[kind].count("%s")
+
+
+def rooms_open_count(*whose: RoomsOf) -> list[int]:
     """How many :func:`rooms_open` there are of each.
 
     One plain statement for all, as it is asked whenever a match begins.
@@ -603,19 +609,23 @@ def rooms_open_count(*whose: Whose) -> list[int]:
         return list(cursor.execute(f"SELECT {', '.join(counts)}", values).fetchone())
 
 
-def _open_counts(whose: Sequence[Whose]) -> tuple[list[str], list[Any]]:
+def _open_counts(whose: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
     """The columns of a statement that counts :func:`rooms_open` of each, and its values."""
-    since, values = timezone.now() - OPEN_FOR, list[Any]()
-    for kind, who in whose:
-        values += [*[who] * IS_OF[kind].count("%s"), since]
-    return [OPEN_COUNT.format(IS_OF[kind]) for kind, _ in whose], values
+    since, counts, values = timezone.now() - OPEN_FOR, list[str](), list[Any]()
+    for one in whose:
+        is_theirs, who = rooms_where(one)
+        counts.append(OPEN_COUNT.format(is_theirs))
+        values += [*who, since]
+    return counts, values
 
 
-def room_going_on(whose: Whose, *, opponent: str, machine: str) -> Room | None:
+def room_going_on(whose: RoomsOf, *, opponent: str, machine: str) -> Room | None:
     """The room of somebody in which they have been playing this opponent of late, the last one that was moved in."""
-    kind, who = whose
-    values = [*[who] * IS_OF[kind].count("%s"), opponent, machine, timezone.now() - OPEN_FOR]
-    return next(iter(Room.objects.raw(GOING_ON.format(IS_OF[kind]), values)), None)
+    is_theirs, who = rooms_where(whose)
+    with connection.cursor() as cursor:
+        cursor.execute(GOING_ON.format(is_theirs), [*who, opponent, machine, timezone.now() - OPEN_FOR])
+        found = cursor.fetchone()
+    return None if found is None else _row(Room, found[0])
 
 
 class Opening(NamedTuple):
@@ -630,7 +640,7 @@ class Opening(NamedTuple):
     """How many :func:`rooms_open` there are of each who was asked about."""
 
 
-def opening_read(code: str, *whose: Whose) -> Opening:
+def opening_read(code: str, *whose: RoomsOf) -> Opening:
     """What is to be known before a room with this code is opened, and how many of each are open; one statement."""
     counts, values = _open_counts(whose)
     columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]

@@ -40,9 +40,9 @@ from games.rules.registry import game_get
 from games.selectors import (
     EMPTY_BOX,
     RESIGNATION,
+    RoomsOf,
     SeenSession,
     State,
-    Whose,
     match_current,
     match_latest,
     opening_read,
@@ -98,7 +98,7 @@ class Person:
         return Viewer(self.user_id, self.sees_all, self.guest if self.user_id is None else None)
 
     @property
-    def whose(self) -> Whose | None:
+    def whose(self) -> RoomsOf | None:
         """What rooms count as theirs: an account's, else a guest's; ``None`` where no browser is known."""
         if self.user_id is not None:
             return "account", self.user_id
@@ -321,7 +321,7 @@ def _opened(person: Person, match: Match) -> State:
 class _Bound:
     """How many rooms may be open of somebody, and what it says."""
 
-    whose: Whose
+    whose: RoomsOf
     most: int
     words: str
 
@@ -709,6 +709,7 @@ def _match_start(
     """A new match, with seats in which automated players sit; they move if it is their turn and not an exhibition.
 
     What the first of them needs for its move may refer to the match, so that is stored then; else whoever calls does.
+    A new room is stored with it: until then who sits down knows its id, and foreign keys are asked at the commit.
 
     Args:
         room: where, locked for this transaction or new.
@@ -816,9 +817,9 @@ STORE_MATCH = """
 whose length tells so much of the cost that PostgreSQL would plan it each time."""
 STORE_WITH_ROOM = "WITH {parts} SELECT {locks}"
 """The same where the room is new, and one of the parts."""
-ASKED = ("game", "opponent", "machine", "takes_over", "first", "second", "fresh")
+ASKED_FOR = ("game", "opponent", "machine", "takes_over", "first", "second", "fresh")
 HOST = ("host_id", "host_guest", "host_token_sha256")
-ROOM = ("id", "code", *ASKED, *HOST, "opened_from", "created_at", "changed_at")
+ROOM = ("id", "code", *ASKED_FOR, *HOST, "opened_from", "created_at", "changed_at")
 NEW_ROOM = dict.fromkeys((*ROOM, "version"), "%s")
 PLY = dict.fromkeys(("match_id", "number", "side", "move", "position", "played_at"), "%s")
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")

@@ -15,6 +15,7 @@ from django.urls import reverse
 from games.models import Room, Seat
 from games.players import Viewer
 from games.rules.base import Game, Side
+from games.selectors import RoomsOf, rooms_where
 from games.states import MachineBrief
 from learning.access import is_seen, machines_visible, owned_by
 from learning.core.engines.registry import engine_of
@@ -137,6 +138,30 @@ def pupils_of(user: Any) -> list[Machine]:
     """The machines that this account or visitor teaches: at most one of each game and side. One query."""
     own = owned_by(Viewer.of(user))
     return [] if own is None else list(Machine.objects.filter(own, is_pupil=True).order_by("pk"))
+
+
+COPIES_OF = """
+    SELECT machine.id, machine.n_values FROM learning_machine AS machine JOIN games_room AS room
+        ON room.id = machine.room_id
+    WHERE {} AND {}
+    ORDER BY room.changed_at DESC, (
+        SELECT id FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1
+    ) DESC, machine.id DESC"""
+
+
+def copies_of(whose: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, int]]:
+    """Id and values of the copies made for the rooms of somebody, those that were played last first.
+
+    Within the minute that a room remembers, by the match that began last.
+
+    Args:
+        whose: an account, a guest or an address.
+        guests_alone: whether those are left out that count with an account.
+    """
+    is_theirs, values = rooms_where(whose)
+    which = "machine.owner_id IS NULL" if guests_alone else "true"
+    with connection.cursor() as cursor:
+        return list(cursor.execute(COPIES_OF.format(is_theirs, which), values).fetchall())
 
 
 def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:

@@ -19,7 +19,7 @@ from games.quotas import account_lock, count_lock, quota_require, site_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.selectors import IS_OF, Whose, rooms_of, rooms_open
+from games.selectors import rooms_of, rooms_open
 from games.services import AT_ONCE
 from learning.access import To, machine_for, machine_require
 from learning.core.exchange.document import Document, Wanted
@@ -38,6 +38,7 @@ from learning.exceptions import (
 )
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Lesson, Machine, MovedGuest
+from learning.selectors.machines import copies_of
 from learning.selectors.runs import runs_teaching
 from learning.storage.bounds import values_left
 from learning.storage.locks import machine_held, machine_lock
@@ -224,7 +225,7 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
 def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) -> Machine:
     """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
 
-    Call inside the transaction that opens the room. Once that is stored, older ones of whoever opened it make way.
+    Call inside the transaction that stores its match. Once that is done, older ones of whoever opened it make way.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
@@ -420,34 +421,22 @@ def _delete(machine: Machine) -> None:
     machine.delete()
 
 
-COPIES_OF = """
-    SELECT machine.id, machine.n_values FROM learning_machine AS machine JOIN games_room AS room
-        ON room.id = machine.room_id
-    WHERE {} AND {}
-    ORDER BY room.changed_at DESC, (SELECT max(id) FROM games_match WHERE room_id = room.id) DESC, machine.id DESC"""
-"""The copies made for the rooms of somebody, as they were played last: within the minute that a room remembers, by the
-match that began last."""
-
-
 def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> None:
     """Of the copies made for the rooms of a person, and for guests of an address, keep the last that were played.
 
     They are so many at most, and have so many values together. A copy in a match that is being
     played, or in training, never goes. Call outside any transaction: each deletion is one of its own.
     """
-    bounds: list[tuple[Whose, str, int, int]] = []
+    bounds = []
     if user_id is not None:
-        bounds.append((("account", user_id), "true", settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
+        theirs = copies_of(("account", user_id))
+        bounds.append((theirs, settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
     elif guest is not None:
-        bounds.append((("guest", guest), "true", settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
+        bounds.append((copies_of(("guest", guest)), settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
     if address:
-        here, guests = ("address", address), "machine.owner_id IS NULL"
-        bounds.append((here, guests, settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
-    for (kind, who), which, most, most_values in bounds:
-        with connection.cursor() as cursor:
-            is_of = IS_OF[kind]
-            cursor.execute(COPIES_OF.format(is_of, which), [who] * is_of.count("%s"))
-            stored = cursor.fetchall()
+        here = copies_of(("address", address), guests_alone=True)
+        bounds.append((here, settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    for stored, most, most_values in bounds:
         together = accumulate(n_values for _, n_values in stored)
         n_kept = min(most, sum(n <= most_values for n in together))
         beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])

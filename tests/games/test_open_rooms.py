@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -14,7 +15,7 @@ from games import services
 from games.exceptions import RoomQuotaError, SiteFullError
 from games.models import Match, Room
 from games.quotas import site_counts
-from games.selectors import rooms_of, rooms_open, rooms_open_count
+from games.selectors import room_going_on, rooms_of, rooms_open, rooms_open_count
 from games.services import Person, room_reset
 from learning.services.machines import machine_copy
 from learning.services.pupils import pupil_teach
@@ -98,6 +99,48 @@ def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> No
     assert rooms_open_count(*whose) == [3, 3, 0, 2], "playing again opens it"
     services.seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
     assert rooms_open_count(*whose) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
+
+
+def test_the_room_that_goes_on_is_ones_own_and_the_last_one_moved_in(settings: Any) -> None:
+    settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
+    account, visitor = person(user()), guest()
+
+    def going_on(who: Person) -> Room | None:
+        assert who.whose is not None
+        return room_going_on(who.whose, opponent="perfect", machine="")
+
+    opened(account, 1, opponent="human")
+    opened(guest(2), 1)
+    assert (going_on(account), going_on(visitor)) == (None, None)
+    for who in (account, visitor):
+        first, second, over = (seated.room for seated in opened(who, 3))
+        services.match_resign(code=over.code, person=who)
+        found = going_on(who)
+        assert found == second
+        assert (found.host_guest, found.changed_at, found.version) == (None, second.changed_at, second.version)
+        Room.objects.filter(pk=second.pk).update(changed_at=timezone.now() - timedelta(minutes=5))
+        assert going_on(who) == first
+        Room.objects.filter(pk__in=[first.pk, second.pk]).update(changed_at=timezone.now() - timedelta(minutes=61))
+        assert going_on(who) is None
+
+
+def test_a_code_that_a_room_has_is_given_to_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter([*room().room.code, *"zzzzzz"])
+    monkeypatch.setattr("games.models.secrets.choice", lambda _: next(drawn))
+    second = room(who=guest(2)).room
+    assert (second.code, second.pk) == ("zzzzzz", Room.objects.get(code="zzzzzz").pk)
+    assert services.room_look(code="zzzzzz")["ply"] == 0
+
+
+def test_what_refers_to_a_room_is_asked_for_it_at_the_commit() -> None:
+    """Who sits down in a new one refers to it before it is stored with its match."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT conrelid::regclass::text, condeferred FROM pg_constraint"
+            " WHERE contype = 'f' AND confrelid = 'games_room'::regclass"
+        )
+        found = dict(cursor.fetchall())
+    assert found == {"games_match": True, "learning_machine": True}
 
 
 def test_everybody_behind_an_address_counts_together() -> None:

@@ -442,7 +442,7 @@ def test_copies_of_before_are_as_public_as_their_originals() -> None:
     known = machine(owner=owner)
     wanted = {}
     for original in (known, hidden):
-        copy = machine_clone(machine_id=original.pk, name="copy", room=room().room)
+        copy = machine(room=room().room, copied_from=original)
         wanted[copy.pk] = original.is_public
     orphan = machine(room=room().room)
     own = machine_clone(machine_id=known.pk, name="own")

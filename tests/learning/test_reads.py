@@ -75,7 +75,8 @@ def opens_with_a_table(who: Person, popular: Machine) -> None:
 
 
 def teaches(who: Person, popular: Machine) -> None:
-    pupil_teach(person=who, game=NC)
+    first = pupil_teach(person=who, game=NC)
+    assert pupil_teach(person=who, game=NC).room == first.room
 
 
 def looks_at_their_account(who: Person, popular: Machine) -> None:
@@ -140,7 +141,7 @@ def test_few_rows_are_read_however_many_there_are(
     with CaptureQueriesContext(connection) as queries, django_capture_on_commit_callbacks(execute=True):
         do(one, popular)
     # What has been written cannot be written once more, but what was changed or deleted is looked for again.
-    asked = [query["sql"] for query in queries if re.match("SELECT|UPDATE|DELETE", query["sql"])]
+    asked = [query["sql"] for query in queries if re.match(r"\s*(SELECT|UPDATE|DELETE)", query["sql"])]
     assert asked
     for statement in asked:
         assert max(rows_read(statement, *TABLES).values()) <= MOST, statement

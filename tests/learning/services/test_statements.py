@@ -11,7 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from games import services
 from games.exceptions import SessionChangedError
 from games.identity import person_of_scope
+from games.models import Room
 from games.rules.base import Side
+from learning.services.pupils import pupil_teach
 from tests import factories
 from tests.factories import guest, play, room
 
@@ -21,7 +23,9 @@ pytestmark = pytest.mark.django_db
 OF_A_MOVE = 3
 MORE_AT_THE_END = 4
 OF_A_NEW_MATCH = 3
-OF_A_NEW_ROOM = 7
+OF_A_NEW_ROOM = 4
+OF_A_COPY = 6
+OF_A_PUPIL_AT_HAND = 2
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
@@ -102,3 +106,19 @@ def test_a_room_for_a_guest_behind_an_address_takes_few() -> None:
     factories.house()
     found = asked(lambda: room("menace", who=replace(guest(), address="somewhere")))
     assert len(found) <= OF_A_NEW_ROOM, "\n".join(found)
+
+
+def test_a_copy_for_it_takes_few_more() -> None:
+    factories.house()
+    found = asked(lambda: room("menace", who=replace(guest(), address="somewhere"), fresh=True))
+    assert len(found) <= OF_A_NEW_ROOM + OF_A_COPY, "\n".join(found)
+
+
+def test_back_to_ones_own_machine_takes_few() -> None:
+    first = pupil_teach(person=guest(), game=factories.NC)
+    found = asked(lambda: pupil_teach(person=guest(), game=factories.NC))
+    assert len(found) <= OF_A_PUPIL_AT_HAND, "\n".join(found)
+    services.match_resign(code=first.room.code, person=guest())
+    found = asked(lambda: pupil_teach(person=replace(guest(), address="somewhere"), game=factories.NC))
+    assert Room.objects.count() == 2
+    assert len(found) <= OF_A_PUPIL_AT_HAND + OF_A_NEW_ROOM + 2, "\n".join(found)  # it begins, and opens a box
