@@ -30,6 +30,7 @@ ADDRESSES = 100
 SWEEP_EVERY_H = 12
 """Hours of the month between two sweeps: a tenth as many as in earnest, as an hour is less than a second."""
 NEW_CONNECTION_DAYS = 3
+"""So long a player has a connection: in an hour of this month few would be played, and preparing statements costs."""
 LOOK_EVERY_H = 6
 """Between two looks at schedules, strengths and ledgers: what they find to do is the same, of schedules each day's."""
 
