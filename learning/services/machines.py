@@ -19,7 +19,7 @@ from games.quotas import account_lock, count_lock, quota_require, site_require
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.selectors import rooms_of, rooms_open
+from games.selectors import RoomsOf, rooms_of, rooms_open
 from games.services import AT_ONCE
 from learning.access import To, machine_for, machine_require
 from learning.core.exchange.document import Document, Wanted
@@ -427,16 +427,15 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
     They are so many at most, and have so many values together. A copy in a match that is being
     played, or in training, never goes. Call outside any transaction: each deletion is one of its own.
     """
-    bounds = []
+    bounds: list[tuple[RoomsOf, int, int]] = []
     if user_id is not None:
-        theirs = copies_of(("account", user_id))
-        bounds.append((theirs, settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
+        bounds.append((("account", user_id), settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
     elif guest is not None:
-        bounds.append((copies_of(("guest", guest)), settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
+        bounds.append((("guest", guest), settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
     if address:
-        here = copies_of(("address", address), guests_alone=True)
-        bounds.append((here, settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
-    for stored, most, most_values in bounds:
+        bounds.append((("address", address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    for whose, most, most_values in bounds:
+        stored = copies_of(whose, guests_alone=whose[0] == "address")  # what has just gone no longer counts
         together = accumulate(n_values for _, n_values in stored)
         n_kept = min(most, sum(n <= most_values for n in together))
         beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
