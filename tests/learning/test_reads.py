@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import islice, product
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from games import services
-from games.models import Match, Room, Seat
+from games.models import CODE_ALPHABET, CODE_LENGTH, Match, Room, Seat
 from games.players import Viewer
 from games.selectors import match_list_of
 from games.services import Person
@@ -37,8 +38,11 @@ def popular() -> Machine:
     one = machine()
     fields = {name: getattr(one, name) for name in ("game", "side", "rule_json")}
     asked = {"game": NC, "opponent": "machine", "machine": one.slug}
+    # By chance two of so many codes would be the same once in 200 fixtures.
+    codes = ("".join(letters) for letters in islice(product(CODE_ALPHABET, repeat=CODE_LENGTH), N))
     rooms = Room.objects.bulk_create(
-        Room(**asked, host_guest=UUID(int=1000 + n), opened_from=f"address {n % 99}") for n in range(N)
+        Room(**asked, code=code, host_guest=UUID(int=1000 + n), opened_from=f"address {n % 99}")
+        for n, code in enumerate(codes)
     )
     copies = Machine.objects.bulk_create(
         Machine(**fields, name=f"M{n}", room=room, copied_from=one) for n, room in enumerate(rooms)
