@@ -14,7 +14,7 @@ from learning.core.opponents.base import UniformOpponent
 from learning.core.opponents.registry import UNIFORM
 from learning.core.training.memory import Memory
 from learning.core.training.open_memory import OpenMemory
-from learning.core.training.strength import against_opponent, visit_probability, worst_case
+from learning.core.training.strength import at_worst, expected, machine_policy, opponent_policy, visit_probability
 from learning.models import CurvePoint, Machine
 from learning.storage.boxes import table_load
 
@@ -38,9 +38,13 @@ Strength = dict[str, dict[str, Any]]
 
 def strength_exact(memory: Memory) -> Strength:
     """Win, draw and loss of a memory against each opponent of the page, and in the worst case."""
-    exact = {name: against_opponent(memory, opponent) for name, opponent in exact_opponents().items()}
-    exact["worst"] = worst_case(memory)
-    return {name: asdict(expected) for name, expected in exact.items()}
+    graph, side, policy = memory.table.graph, memory.table.cabinet.side, machine_policy(memory)
+    exact = {
+        name: expected(graph, side, policy, opponent_policy(graph.game, opponent, reduced=graph.reduced))
+        for name, opponent in exact_opponents().items()
+    }
+    exact["worst"] = at_worst(graph, side, policy)
+    return {name: asdict(result) for name, result in exact.items()}
 
 
 def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:

@@ -49,27 +49,35 @@ def best_reply(
     """
     n_nodes = len(side)
     value = np.zeros((n_nodes, 3))
-    reply = np.zeros(3)
     for node in range(n_nodes - 1, -1, -1):
         ours = side[node] == machine_side
-        worst = 2.0
+        worst, reply = 2.0, indptr[node]
         played = False
         for edge in range(indptr[node], indptr[node + 1]):
             after = successor[edge]
-            reply[:] = 0.0
-            if after < 0:
-                reply[-1 - after] = 1.0
-            else:
-                reply[:] = value[after]
             if ours:
-                played = played or probability[edge] > 0.0
-                value[node] += probability[edge] * reply
+                p = probability[edge]
+                played = played or p > 0.0
+                if after < 0:
+                    value[node, -1 - after] += p
+                else:
+                    for result in range(3):
+                        value[node, result] += p * value[after, result]
             else:
-                score = reply[machine_side] + 0.5 * reply[2]
+                if after < 0:
+                    score = 1.0 if -1 - after == machine_side else 0.5 if -1 - after == 2 else 0.0
+                else:
+                    score = value[after, machine_side] + 0.5 * value[after, 2]
                 if score < worst:
-                    worst = score
-                    value[node] = reply
-        if ours and not played:
+                    worst, reply = score, edge
+        if not ours:
+            after = successor[reply]
+            if after < 0:
+                value[node, -1 - after] = 1.0
+            else:
+                for result in range(3):
+                    value[node, result] = value[after, result]
+        elif not played:
             value[node, 1 - machine_side] = 1.0
     return value
 

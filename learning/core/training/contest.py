@@ -85,8 +85,7 @@ def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, r
         if isinstance(player, Memory) and player.table.cabinet.side != side:
             raise ValueError(f"a machine that plays side {1 - side} cannot sit on side {side}")
     graph = graph_compile(game, reduced=all(_reduced(player) for player in (first, second)))
-    edge_side = np.repeat(graph.side, np.diff(graph.indptr))
-    policy = np.where(edge_side == 0, _policy(graph, first), _policy(graph, second))
+    policy = np.where(graph.edge_side == 0, _policy(graph, first), _policy(graph, second))
     value = evaluate(graph.indptr, graph.successor, graph.side, policy)[0]
     words, tally = rng.to_array(), np.zeros(3, np.int64)
     play_policies(n_games, graph.indptr, graph.successor, graph.side, policy, words, tally)

@@ -153,8 +153,7 @@ def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
 
 
 def _joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
-    edge_side = np.repeat(graph.side, np.diff(graph.indptr))
-    return np.where(edge_side == side, ours, theirs)
+    return np.where(graph.edge_side == side, ours, theirs)
 
 
 def _of_side(value: Floats, side: Side) -> Expected:

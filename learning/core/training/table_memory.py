@@ -230,8 +230,7 @@ class TableMemory:
 def table_policy(memory: TableMemory) -> Floats:
     """``(n_edges,)``: what the machine plays at every node, whichever side moves there, when it tries nothing."""
     table, rule, graph = memory.table, memory.rule, memory.table.graph
-    mover = np.repeat(graph.side, np.diff(graph.indptr))
-    ended = np.where(-1 - graph.successor == mover, rule.win_reward, rule.loss_reward)
+    ended = np.where(-1 - graph.successor == graph.edge_side, rule.win_reward, rule.loss_reward)
     ended = np.where(graph.successor == DRAWN, rule.draw_reward, ended)
     worth = np.where(table.edge_entry < 0, ended, memory.values[table.edge_entry] * table_words(rule).outlook)
     first = graph.indptr[:-1]

@@ -67,6 +67,11 @@ class Graph:
         """``(n_nodes,) int8``: the side to move."""
         return np.array([self.game.side_to_move(p) for p in self.positions], dtype=np.int8)
 
+    @cached_property
+    def edge_side(self) -> NDArray[np.int8]:
+        """``(n_edges,) int8``: the side whose move each edge is."""
+        return np.repeat(self.side, np.diff(self.indptr))
+
 
 @lru_cache(maxsize=TABLES_KEPT)
 def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
