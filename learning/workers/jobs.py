@@ -238,7 +238,8 @@ def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float,
         for kind in {one.kind.slug for one in waiting}
     }
     whose = Q(account__in=[one.account for one in waiting if one.account is not None]) | Q(account=None)
-    of_accounts = {(turn.kind, turn.account_id): turn.last_at for turn in Turn.objects.filter(whose)}
+    turns = Turn.objects.filter(whose).values_list("kind", "account", "last_at")
+    of_accounts: dict[tuple[str, int | None], datetime] = {turn[:2]: turn[2] for turn in turns}
 
     def served_at(one: _Waiting) -> tuple[float, float, int]:
         moments = of_kinds[one.kind.slug], of_accounts.get((one.kind.slug, one.account))

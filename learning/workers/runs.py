@@ -28,7 +28,6 @@ from learning.core.training.episodes import Tally
 from learning.core.training.measuring import snapshot_after
 from learning.core.training.memory import TouchedBox
 from learning.exceptions import MachineNotFoundError
-from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import snapshot_take
 from learning.models import Audience, CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
@@ -56,9 +55,9 @@ GAMES = Counter("beadbox_training_games", "Games that runs have trained, as far 
 
 @dataclass(slots=True)
 class Pace:
-    """How many games to put into the next chunk so that it takes about :data:`CHUNK_S`."""
+    """How many games to put into the next chunk so that it takes about :data:`CHUNK_S`; ``None`` before the first."""
 
-    n_games: int = FIRST_CHUNK_GAMES
+    n_games: int | None = None
 
     def adapt(self, n_games: int, seconds: float) -> None:
         """Learn from a chunk of so many games that took so long; at most four times as many the next time."""
@@ -103,7 +102,7 @@ def run_execute(
         progress: called after every chunk in which games were played.
         turn: when it ends, after a chunk at least, the worker is let go: the run waits to be claimed again.
     """
-    pace, news, told_at, told, done = Pace(_first_chunk(run)), News(), 0.0, -1, -1
+    pace, news, told_at, told, done = Pace(), News(), 0.0, -1, -1
     while run.status == JobStatus.RUNNING:
         try:
             run = run_chunk(run, pace, news)
@@ -137,13 +136,6 @@ def _audience(run: TrainingRun) -> Audience:
     """Who may be told of a run: whoever may see its machine now. Nobody, if that is gone."""
     machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience
-
-
-def _first_chunk(run: TrainingRun) -> int:
-    """How many games to begin with, before a chunk has told how long they take."""
-    machine = Machine.objects.filter(pk=run.machine_id).first()
-    # Without a machine there is no chunk: it finds that out under the lock.
-    return FIRST_CHUNK_GAMES if machine is None else kind_of(machine).n_first_games(machine)
 
 
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
@@ -197,7 +189,8 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if left and not run.cancel_requested:
         snapshot_take(run, machine)
-        points += _train(run, stage, [machine, *others], min(pace.n_games, left), pace, news)
+        n_games = min(pace.n_games or kind_of(machine).n_first_games(machine), left)
+        points += _train(run, stage, [machine, *others], n_games, pace, news)
         snapshot_take(run, machine)
     run.save()
     transaction.on_commit(partial(GAMES.inc, run.games_done - done))

@@ -12,6 +12,7 @@ from django.utils import timezone
 from games.rules.base import Side
 from learning import tasks
 from learning.exceptions import RunQuotaError, TournamentQuotaError
+from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.management.progress import Progress
 from learning.models import JobStatus, Machine, Schedule, TrainingRun
 from learning.selectors.boxes import ledger_errors
@@ -20,7 +21,7 @@ from learning.services.schedules import Timing, schedule_create, schedule_fire, 
 from learning.services.tournaments import tournament_start
 from learning.storage.boxes import boxes_load
 from learning.workers.jobs import TurnEnd, claim_next
-from learning.workers.runs import FIRST_CHUNK_GAMES, run_claim, run_execute
+from learning.workers.runs import run_claim, run_execute
 from tests.factories import api_with, in_memory, machine, user
 from tests.threads import at_once
 

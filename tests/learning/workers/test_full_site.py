@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from games.quotas import site_counts
 from learning import tasks
+from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_view
 from learning.services.experiments import experiment_request
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import FIRST_CHUNK_GAMES
 from menace_site.processes import stop
 from tests.conftest import StartWorker
 from tests.factories import guest, machine, trained, user
