@@ -71,6 +71,7 @@ def take_all(page: Page, name: str) -> None:
     """The page at every width, and again as wide as it was."""
     for width, height in HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")  # a chart follows a moment later
         take(page, width, name)
 
 

@@ -248,12 +248,16 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
 def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     made = world(live_site, watch)
     found: dict[str, list[str]] = {}
+    STATES["experiment-waiting"](visitor(), made)  # so that there is a queue
     for name, visit in STATES.items():
         if name.startswith("admin"):
             page = visitor()
             visit(page, made)
             expect(page.locator("#content h1")).to_be_visible()
             wrong = violations(page, besides=OF_DJANGO)
+            page.set_viewport_size({"width": 360, "height": 740})
+            if (width := page.evaluate("document.documentElement.scrollWidth")) > 360:
+                wrong.append(f"the page is {width} wide in a window of 360")
             found |= {name: wrong} if wrong else {}
             page.context.close()
     assert found == {}
