@@ -58,8 +58,8 @@ class OpponentFilter(Choices):
     title = parameter_name = field = "opponent"
 
     def known(self) -> list[tuple[str, str]]:
-        """People, machines, and those that always play the same way."""
-        return [(HUMAN, HUMAN), *((slug, player.name) for slug, player in PLAYERS.items())]
+        """People, machines, and those that always play the same way, as the list calls them."""
+        return [(slug, slug) for slug in (HUMAN, *PLAYERS)]
 
 
 @admin.register(Match)
