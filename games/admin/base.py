@@ -118,7 +118,7 @@ class GameFilter(Choices):
 
     def known(self) -> Iterator[tuple[str, str]]:
         """Those that there are."""
-        return ((slug, game.name) for slug, game in GAMES.items())
+        return ((slug, game.full_name) for slug, game in GAMES.items())
 
 
 class Finder(AutocompleteSelect):

@@ -244,6 +244,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
         return self.slug
 
     @property
+    def full_name(self) -> str:
+        """Its name, with the rules that are added to it: no other game's."""
+        return f"{self.name} {self.variant}" if self.added else self.name
+
+    @property
     @abstractmethod
     def look(self) -> Look[PositionT, MoveT]:
         """How the game is drawn and told."""

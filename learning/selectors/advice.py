@@ -134,9 +134,7 @@ def _machine(user: Any, fields: dict[str, Any], game: Game[Any, Any], position: 
 
 
 def _what_it_plays(machine: Machine) -> str:
-    game = machine.game_rules
-    variant = f" {game.variant}" if game.additions and game.variant else ""
-    return f"{machine.name} {machine.get_side_display()} in {game.name}{variant}."
+    return f"{machine.name} {machine.get_side_display()} in {machine.game_rules.full_name}."
 
 
 def _machine_ref(ref: Any) -> str:

@@ -294,8 +294,7 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
         {
             **machine_brief(machine),
             "board": machine.game,
-            "game": machine.game_rules.name,
-            "variant": machine.game_rules.variant if machine.game_rules.additions else "",
+            "game": machine.game_rules.full_name,
             "side_name": machine.get_side_display(),
             "rule": preset.name if (preset := preset_named(machine.preset)) else "a rule of its own",
             "owner": machine.owner.get_username()

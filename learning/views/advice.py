@@ -28,7 +28,7 @@ def _game(game: Game[Any, Any]) -> dict[str, Any]:
     examples = (house.slug for house in HOUSE if presets_of(game_get(house.game)) == presets_of(game))
     return {
         "slug": game.slug,
-        "name": f"{game.name} {game.variant}".strip() if game.variant not in game.name else game.name,
+        "name": game.full_name,
         "layout": game_view(game)["layout"],
         "start": list(game.pieces(game.initial_position())),
         "unnamed": game.slug == UNNAMED,

@@ -37,6 +37,12 @@ def test_a_family_is_led_by_its_usual_game_and_the_others_say_what_they_are(game
     assert all(other.variant and other.slug.startswith(f"{usual.slug}-") for other in variants)
 
 
+def test_no_two_games_are_called_the_same():
+    assert len({game.full_name for game in GAMES.values()}) == len(GAMES)
+    assert game_get("romgon-flip-turn").full_name == "Romgon with flips and turning pieces"
+    assert game_get("hexapawn-4x3").full_name == "Hexapawn 4 × 3"
+
+
 def test_an_unknown_game_is_refused_with_what_was_asked_for():
     with pytest.raises(UnknownGameError, match="'go'") as refused:
         game_get("go")

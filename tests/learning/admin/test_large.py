@@ -168,3 +168,11 @@ def test_large_tables_are_large() -> None:
     """A table that grows with every match or training has a list that knows it."""
     for model in (Room, Match, Box, Lesson, TrainingRun, AccessAttempt, AccessLog, AccessFailureLog):
         assert isinstance(admin.site._registry[model], Large), model
+
+
+@pytest.mark.parametrize("path", ["/admin/games/match/", "/admin/games/room/", "/admin/learning/machine/"])
+def test_no_two_choices_of_a_filter_read_the_same(staff: Any, path: str) -> None:
+    filters = staff.get(path).context["cl"].filter_specs
+    for spec in (one for one in filters if hasattr(one, "lookup_choices")):
+        words = [str(words) for _, words in spec.lookup_choices]
+        assert len(set(words)) == len(words) > 1, spec.title
