@@ -888,10 +888,13 @@ def _match_store(match: Match, locks: Sequence[str] = ()) -> None:
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement, [*values, *locks])
+            is_there = cursor.rowcount == 1
     except DataError as error:
         if isinstance(error.__cause__, DivisionByZero):
             raise NotHeldError from None
         raise
+    if not is_there:  # the sweep takes rooms in which nobody has moved for long
+        raise NotHeldError
     room.version += 1
     room._state.adding = False
     for after in (match.after, *(part.after for part in parts)):

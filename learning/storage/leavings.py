@@ -200,17 +200,23 @@ SEATED_LOOKED = """
         LEFT JOIN (SELECT key FROM people ORDER BY key DESC LIMIT 1) AS last ON true
         LEFT JOIN (SELECT key, match_id FROM seen ORDER BY key, match_id OFFSET %(most)s - 1) AS cut ON true"""
 """As many matches as were asked for are all that was looked at; else it was these people, and all that they have."""
+SILENT_DAYS = 1
+"""A match in which nobody has moved for so long may be taken for left, where somebody has too many."""
 OVER_GONE = (
     f"""may AS MATERIALIZED (
-        SELECT one.id AS key, one.room_id FROM games_match one WHERE one.id IN (SELECT match_id FROM seen)
-        AND one.finished_at IS NOT NULL AND {UNTOLD.format(match="one.id")} FOR UPDATE SKIP LOCKED
+        SELECT one.id AS key, one.room_id, one.finished_at IS NULL AS is_left FROM games_match one
+        WHERE one.id IN (SELECT match_id FROM seen) AND (one.finished_at IS NOT NULL OR EXISTS (
+            SELECT FROM games_room room WHERE room.id = one.room_id AND room.changed_at < %(silent)s
+        )) AND {UNTOLD.format(match="one.id")} FOR UPDATE SKIP LOCKED
     ), emptied AS MATERIALIZED (
-        SELECT one.id AS key FROM games_room one WHERE one.id IN (SELECT room_id FROM may) AND NOT {COPIED}
+        SELECT one.id AS key, EXISTS (SELECT FROM may WHERE may.room_id = one.id AND may.is_left) AS is_left
+        FROM games_room one WHERE one.id IN (SELECT room_id FROM may) AND NOT {COPIED}
         AND NOT EXISTS (
             SELECT FROM games_match other WHERE other.room_id = one.id AND other.id NOT IN (SELECT key FROM may)
         )
     ), rooms AS MATERIALIZED (
-        SELECT one.id AS key FROM games_room one JOIN emptied ON emptied.key = one.id FOR UPDATE OF one SKIP LOCKED
+        SELECT one.id AS key FROM games_room one JOIN emptied ON emptied.key = one.id
+        WHERE one.changed_at < %(silent)s OR NOT emptied.is_left FOR UPDATE OF one SKIP LOCKED
     ), gone AS MATERIALIZED (
         SELECT one.id AS key FROM games_match one JOIN may ON may.key = one.id
         WHERE one.room_id IN (SELECT key FROM rooms) OR {LATER}
@@ -218,7 +224,8 @@ OVER_GONE = (
     _matches_gone("gone"),
     _deletes(("games_room", "id"), of="rooms"),
 )
-"""Those that may go do, the last of a room with the room alone: where nothing else is in it, or all goes together."""
+"""Those that are over, or in which nobody has moved for a day, go: the last of a room with the room alone, where
+nothing else is in it, or all goes together."""
 
 
 def _too_many(name: str, who: str, kept: str, first: Key) -> Leaving:
@@ -241,7 +248,7 @@ def _too_many(name: str, who: str, kept: str, first: Key) -> Leaving:
         return {"who": somebody, "at": int(at), "at_last": AT_LAST, "most": most, **_counts()}
 
     def step(after: Key, most: int, now: datetime) -> Looked:
-        return looked(statement, values(after, most), "")
+        return looked(statement, values(after, most) | {"silent": now - timedelta(days=SILENT_DAYS)}, "")
 
     def look(after: Key) -> Looked:
         return looked(f"{seen} {SEATED_LOOKED}", values(after, 1), "")

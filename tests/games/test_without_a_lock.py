@@ -80,6 +80,15 @@ def test_a_move_in_a_match_that_was_given_up_meanwhile_is_refused(seated: Seated
     assert services.room_look(code=seated.room.code)["version"] == version
 
 
+@pytest.mark.parametrize("do", ["moves", "resigns"])
+def test_in_a_room_that_has_gone_meanwhile_nothing_is_stored(seated: Seated, do: str) -> None:
+    resigns = partial(services.match_resign, code=seated.room.code, person=guest())
+    with after_it_was_read(seated, moved(seated) if do == "moves" else resigns) as came:
+        Room.objects.get().delete()
+    assert isinstance(came[0], exceptions.RoomNotFoundError)
+    assert not Ply.objects.exists()
+
+
 def test_of_two_moves_at_once_the_second_is_stale(seated: Seated) -> None:
     move = moved(seated, ply=2)
     with after_it_was_read(seated, move) as came:

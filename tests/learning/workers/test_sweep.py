@@ -157,6 +157,21 @@ def test_of_matches_in_rooms_of_their_own_the_latest_stay_however_many_there_are
     assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
 
 
+@pytest.mark.parametrize("has_account", [False, True])
+def test_of_matches_that_were_left_the_latest_stay_and_those_that_go_on(settings: Any, has_account: bool) -> None:
+    settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
+    who = person(user("ann")) if has_account else guest()
+    seated = [room(who=who) for _ in range(6)]
+    rooms = [one.room for one in seated]
+    swept()
+    assert set(Room.objects.all()) == set(rooms), "somebody may come back to them"
+    aged(2)
+    play(seated[0], who, "5")
+    swept()
+    assert set(Room.objects.all()) == {rooms[0], *rooms[-2:]}
+    assert {match.room for match in Match.objects.all()} == {rooms[0], *rooms[-2:]}
+
+
 def test_matches_beyond_the_bound_go_whatever_may_not_go_beside_them(settings: Any) -> None:
     """What a lesson tells of stays, and so does a room with a copy: many of them keep nothing else."""
     settings.MATCHES_PER_GUEST = 2
