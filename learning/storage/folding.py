@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from games.models import MatchStatus
 from learning.models import JobStatus, Lesson, LessonKind, Machine, Snapshot, Thought, TournamentEntry
+from learning.storage.leavings import SILENT_DAYS
 from learning.storage.locks import machine_hold
 
 CHANGES_AT_ONCE = 500
@@ -143,7 +145,12 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
         places |= {n_lessons - 1, n_lessons, plays_since or n_lessons}
     entries = TournamentEntry.objects.filter(machine=machine, tournament__status=JobStatus.RUNNING)
     places |= {place for place in entries.values_list("n_lessons", flat=True) if place is not None}
-    thoughts = Thought.objects.filter(machine=machine, seat__match__status=MatchStatus.PLAYING)
+    # Of one in which nobody has moved for a day the page tells no more what was thought last.
+    thoughts = Thought.objects.filter(
+        machine=machine,
+        seat__match__status=MatchStatus.PLAYING,
+        seat__match__room__changed_at__gte=timezone.now() - timedelta(days=SILENT_DAYS),
+    )
     places |= set(thoughts.values_list("n_lessons", flat=True))
     ids = [lesson.pk for lesson in listed]
     # Copies know their place by the id of its lesson, which may be folded into an earlier one by now.

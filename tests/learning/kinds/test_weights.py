@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from random import Random
 from typing import Any, cast
@@ -12,8 +13,10 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from games import services
+from games.models import Room
 from games.players import GUEST, Viewer
 from games.rules.base import Side
 from games.rules.registry import game_get
@@ -52,6 +55,7 @@ from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, user
+from tests.folding import folded
 from tests.pages import page_json
 from tests.waiting import HANG_S
 
@@ -393,6 +397,28 @@ class TestPlayed:
         assert room_view(room_get(seated.room.code))["learning"] is None
         played(seated, guest(), 1)
         assert parts_of(room_view(room_get(seated.room.code)))["thoughts"][0]["sum"] == 0
+
+    def test_what_it_saw_is_let_go_where_nobody_has_moved_for_a_day(self) -> None:
+        machine = alone(learner())
+
+        def taught() -> None:
+            for number in (2, 3):
+                other = romgon_room("machine", guest(number), machine=str(machine.pk), side=Side.FIRST)
+                played(other, guest(number), 1)
+                services.match_resign(code=other.room.code, person=guest(number))
+            folded(machine)
+
+        taught()
+        seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
+        played(seated, guest(), 1)
+        taught()
+        (thought,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
+        Room.objects.update(changed_at=timezone.now() - timedelta(days=2))
+        taught()
+        assert room_view(room_get(seated.room.code))["learning"] is None
+        played(seated, guest(), 1)
+        (later,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
+        assert (thought["ply"], later["ply"]) == (1, 3)
 
     def test_what_a_machine_saw_that_is_not_public_is_its_owners_alone(self) -> None:
         owner = user()
