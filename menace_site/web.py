@@ -15,7 +15,9 @@ import select
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 from http import HTTPStatus
+from time import monotonic
 from uuid import uuid4
 
 from uvicorn.supervisors import Multiprocess
@@ -32,8 +34,9 @@ OPTIONS = (
 """Whoever has gone without a word is noticed within ten seconds."""
 RETRY_AFTER_S = 2
 READ_WITHIN_S = 1.0
-"""Who has not said what they want by then is answered all the same."""
+"""Who has not said what they want by then is answered all the same, and left when they have not gone by then again."""
 MOST_BYTES = 16 * 1024
+MOST_AT_ONCE = 64
 WORDS = "The site is starting again. Your matches are kept; it takes some seconds."
 PAGE = f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -63,12 +66,27 @@ def answer(request: bytes) -> bytes:
     return (told if request.startswith(b"HEAD ") else told + body).encode()
 
 
+def _heard(came: socket.socket) -> Iterator[bytes]:
+    """What somebody says until they have done, for :data:`READ_WITHIN_S`, however it comes."""
+    end = monotonic() + READ_WITHIN_S
+    while (left := end - monotonic()) > 0:
+        came.settimeout(left)
+        try:
+            more = came.recv(4096)
+        except TimeoutError:
+            return
+        if not more:
+            return
+        yield more
+
+
 class StandIn:
-    """A thread that answers whoever comes to a socket, while it is on duty."""
+    """Threads that answer whoever comes to a socket, while it is on duty: nobody waits for one who is slow."""
 
     def __init__(self, listening: socket.socket) -> None:
         self.listening = listening
         self.is_on_duty = threading.Event()
+        self.free = threading.Semaphore(MOST_AT_ONCE)
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
@@ -76,22 +94,26 @@ class StandIn:
         while self.is_on_duty.wait():
             with contextlib.suppress(OSError, ValueError):  # a process has taken who came, or the socket is closed
                 if select.select([self.listening], [], [], 0.1)[0]:
-                    self._answer(self.listening.accept()[0])
+                    came = self.listening.accept()[0]
+                    self.free.acquire()
+                    threading.Thread(target=self._answer, args=[came], daemon=True).start()
 
-    @staticmethod
-    def _answer(came: socket.socket) -> None:
-        with came:
-            came.settimeout(READ_WITHIN_S)
+    def _answer(self, came: socket.socket) -> None:
+        with contextlib.ExitStack() as after:
+            after.callback(self.free.release)
+            after.enter_context(contextlib.suppress(OSError))  # they have gone
+            after.enter_context(came)
             request = b""
-            with contextlib.suppress(TimeoutError):
-                while b"\r\n\r\n" not in request and len(request) < MOST_BYTES and (more := came.recv(4096)):
-                    request += more
+            for more in _heard(came):
+                request += more
+                if b"\r\n\r\n" in request or len(request) >= MOST_BYTES:
+                    break
+            came.settimeout(READ_WITHIN_S)
             came.sendall(answer(request))
             came.shutdown(socket.SHUT_WR)
             # Closed with something unread, the connection would be reset, and the answer lost with it.
-            with contextlib.suppress(TimeoutError):
-                while came.recv(4096):
-                    pass
+            for _ in _heard(came):
+                pass
 
 
 class Attended(Multiprocess):

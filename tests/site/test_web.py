@@ -6,10 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from menace_site.servers import BASE_DIR
 from tests.waiting import PAGE_HANG_S, wait_until
 
 N_PROCESSES = 2
+NOTICED_S = 0.6
+"""The parent looks twice a second at what has become of its processes."""
 
 
 async def until(file: str) -> None:
@@ -100,6 +104,27 @@ def test_where_there_is_no_other_host_somebody_answers_from_the_beginning(tmp_pa
         assert wait_until(lambda: server.status() == 200)
 
 
+def test_who_says_what_they_want_letter_by_letter_keeps_nobody_waiting(tmp_path: Path) -> None:
+    with serving(Server(tmp_path, BEADBOX_ALONE="1")) as server, ExitStack() as dripping:
+        assert wait_until(lambda: server.status() == 503)
+        slow = [
+            dripping.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(N_PROCESSES * 8)
+        ]
+        is_over = threading.Event()
+
+        def drip() -> None:
+            while not is_over.wait(0.1):
+                for one in slow:
+                    with suppress(OSError):
+                        one.send(b"G")
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        dripping.callback(thread.join)
+        dripping.callback(is_over.set)
+        assert server.status() == 503
+
+
 def test_nobody_answers_before_a_process_serves_and_then_always_somebody(server: Server) -> None:
     assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
     assert server.status() is None, "the proxy goes to another host instead"
@@ -109,6 +134,7 @@ def test_nobody_answers_before_a_process_serves_and_then_always_somebody(server:
 
     def asked_of_the_dead() -> int | None:
         """All die, again and again until it has been noticed that one has served; who comes after them takes longer."""
+        time.sleep(NOTICED_S)
         for pid in server.starting():
             (server.told / f"starts-{pid}").unlink()
             os.kill(pid, signal.SIGKILL)
