@@ -1,6 +1,7 @@
-"""uvicorn's protocol for connections, but for clients that begin and never end: each costs a file of the process.
+"""uvicorn's protocol for connections, but for clients that begin and never end: each costs a file of the process, and
+memory where it does not take in what it has asked for.
 
-A proxy in front does the same for the clients that it has; here its own connections pass.
+A proxy in front does the same for heads of the clients that it has (``proxy/Caddyfile``); here its connections pass.
 """
 
 from __future__ import annotations
@@ -19,11 +20,18 @@ SILENT_S = 10.0
 BODY_S = 300.0
 """And for so long a body may flow: 4 MB at 14 kB a second."""
 
+UNREAD_S = 30.0
+"""For so long who is answered may take in nothing of it: of a slow network some tenths of a megabyte go at once."""
+UNREAD_MOST = 256 * 1024**2
+"""So many bytes of answers wait in a process to be taken in; beyond them, who has taken in nothing for longest goes."""
+
 LAST_WORDS_S = 1.0
 """For so long somebody who is told why they are closed may take it in."""
 
 _open: Counter[str] = Counter()
 """The connections of this process that are no WebSockets, by where they come from."""
+_unread: dict[Connection, asyncio.TimerHandle] = {}
+"""Those whose answers wait to be taken in, with when they are looked at: who has taken in nothing for longest first."""
 
 
 class Socket(WebSocketsSansIOProtocol):
@@ -131,6 +139,42 @@ class Connection(HttpToolsProtocol):
         self._expect_nothing()
         super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        """More of an answer waits than is kept for anybody who is quick."""
+        super().pause_writing()
+        self._wait_for_reader()
+        while sum(one.transport.get_write_buffer_size() for one in _unread) > UNREAD_MOST:
+            next(iter(_unread))._forget()
+
+    def resume_writing(self) -> None:
+        """They have read on."""
+        super().resume_writing()
+        self._wait_for_reader()
+
+    def on_response_complete(self) -> None:
+        """All of an answer has been written, and some of it may wait."""
+        super().on_response_complete()
+        self._wait_for_reader()
+
+    def _wait_for_reader(self) -> None:
+        self._wait_no_more()
+        if left := self.transport.get_write_buffer_size():
+            _unread[self] = self.loop.call_later(UNREAD_S, self._look_at_reader, left)
+
+    def _look_at_reader(self, left: int) -> None:
+        if self.transport.get_write_buffer_size() < left:
+            self._wait_for_reader()
+        else:
+            self._forget()
+
+    def _wait_no_more(self) -> None:
+        if (due := _unread.pop(self, None)) is not None:
+            due.cancel()
+
+    def _forget(self) -> None:
+        self._wait_no_more()
+        self.transport.abort()
+
     def _expect(self) -> None:
         self._expect_nothing()
         self.due = self.loop.call_later(SILENT_S, self._give_up)
@@ -163,6 +207,7 @@ class Connection(HttpToolsProtocol):
 
     def _gone(self) -> None:
         self._expect_nothing()
+        self._wait_no_more()
         _open[self.peer] -= 1
         if not _open[self.peer]:
             del _open[self.peer]

@@ -20,6 +20,9 @@ SILENT_S = 0.3
 WHOLE = b"POST / HTTP/1.1\r\nHost: site\r\nContent-Length: 4\r\n\r\nbead"
 LAST = WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
 CHUNKED = WHOLE.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked")[:-4] + b"4\r\nbead\r\n0\r\n\r\n"
+LARGE = 32 * 1024**2
+"""More than the kernel keeps of a connection."""
+ASKS_FOR_MUCH = b"GET /large HTTP/1.1\r\nHost: site\r\n\r\n"
 OTHER = b"GET / HTTP/1.1\r\nHost: site\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
 SOCKET = (
     b"GET / HTTP/1.1\r\nHost: site\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -34,6 +37,10 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "websocket.accept"})
         while (await receive())["type"] != "websocket.disconnect":
             pass
+        return
+    if scope["path"] == "/large":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LARGE)]})
+        await send({"type": "http.response.body", "body": bytes(LARGE)})
         return
     body = b""
     more = True
@@ -143,6 +150,50 @@ async def test_a_socket_that_reads_nothing_is_gone_and_what_it_asks_for_is_not_k
         assert 64 * 1024 < most < 1024 * 1024
         while server.server_state.connections:
             await asyncio.sleep(0)
+
+
+async def test_who_takes_in_nothing_of_an_answer_is_gone(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNREAD_S", SILENT_S)
+    async with connection(port) as (reader, writer):
+        reader._transport.pause_reading()
+        writer.write(ASKS_FOR_MUCH)
+        async with asyncio.timeout(HANG_S):
+            while not connections._unread:
+                await asyncio.sleep(0)
+            while connections._open:
+                await asyncio.sleep(SILENT_S / 10)
+        assert not connections._unread
+
+
+async def test_who_takes_it_in_slowly_gets_all_of_it(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNREAD_S", SILENT_S)
+    async with connection(port) as (reader, writer):
+        writer.write(ASKS_FOR_MUCH)
+        await reader.readuntil(b"\r\n\r\n")
+        for _ in range(8):
+            async with asyncio.timeout(HANG_S):
+                await reader.readexactly(LARGE // 8)
+            await asyncio.sleep(SILENT_S * 0.8)
+        async with asyncio.timeout(HANG_S):
+            while connections._unread:
+                await asyncio.sleep(0)
+        assert connections._open, "all was read, and another request may follow"
+
+
+async def test_so_much_waits_to_be_taken_in_and_no_more(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNREAD_MOST", LARGE)
+    async with connection(port) as (one, asks), connection(port) as (other, asks_too):
+        for reader, writer in ((one, asks), (other, asks_too)):
+            reader._transport.pause_reading()
+            before = list(connections._unread)
+            writer.write(ASKS_FOR_MUCH)
+            async with asyncio.timeout(HANG_S):
+                while list(connections._unread) == before:
+                    await asyncio.sleep(0)
+        (kept,) = connections._unread
+        assert kept not in before, "who has waited longest goes"
+    while connections._open:
+        await asyncio.sleep(0)
 
 
 async def test_one_that_answers_no_ping_is_gone_though_it_has_not_read_why(
