@@ -15,6 +15,7 @@ import contextlib
 import json
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,8 @@ HOLD, FIRE = "learning.beat.house_tournament_hold", "learning.beat.schedule_fire
 """What schedulers send: to see to the tournament of the house, and to a schedule."""
 MIXED_S = 10
 """How long yesterday's program is on today's tables before its processes are renewed."""
+HEAD_S = 10.0
+"""The proxy's ``read_header``."""
 ANSWERED_S = 3.0
 """Within which somebody answers, if only with a page."""
 FAIL_S = 10
@@ -142,7 +145,20 @@ class Play:
         """Matches go on while each web host vanishes, is killed and comes back; no move is lost or doubled."""
         told = self._told(self._crowd(lambda: self._each(WEBS, self._cut_and_killed)))
         self._none_serves()
+        self._half_open()
         return told
+
+    def _half_open(self) -> None:
+        """Who never says all that they want is given up by the proxy, whatever of it they have said."""
+        for sent in (self.visitor.half_shaken, self.visitor.half_asked, self.visitor.half_asked_plainly):
+            began = time.monotonic()
+            with sent() as came:
+                came.settimeout(HANG_S)
+                with contextlib.suppress(ConnectionError, ssl.SSLError):
+                    while came.recv(4096):
+                        pass
+            took_s = time.monotonic() - began
+            assert HEAD_S - 1 <= took_s <= HEAD_S + 5, f"{sent.__name__}: given up after {took_s:.1f} s"
 
     def _none_serves(self) -> None:
         """With all web hosts away, people get a page that comes back by itself, and programs the API's refusal."""

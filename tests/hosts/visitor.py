@@ -16,6 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 from tests.waiting import HANG_S, wait_until
 
 PASSWORD = "nine little matchboxes"
+HALF = b"GET / HTTP/1.1\r\nHost: half"
 
 
 class Named(HTTPAdapter):
@@ -79,6 +80,23 @@ class Visitor:
         assert wait_until(is_answered), path
         assert answers[-1].ok, answers[-1].text
         return answers[-1].json()
+
+    def half_shaken(self) -> socket.socket:
+        """A connection that has not begun TLS."""
+        return socket.create_connection((self.host, self.port))
+
+    def half_asked(self) -> socket.socket:
+        """One that has sent half of a head."""
+        trust = ssl.create_default_context(cafile=self.cluster.authority)
+        came = trust.wrap_socket(self.half_shaken(), server_hostname=self.cluster.site)
+        came.sendall(HALF)
+        return came
+
+    def half_asked_plainly(self) -> socket.socket:
+        """One that has sent half of a head without TLS."""
+        came = socket.create_connection((self.host, 80))
+        came.sendall(HALF)
+        return came
 
     def room(self, code: str, **query: str) -> ClientConnection:
         """A socket of a room, compressed and encrypted; as a browser opens it."""
