@@ -18,7 +18,7 @@ class Compose:
     """The services, with the variables that its head asks for put in as Compose puts them in."""
 
     def __init__(self, variables: dict[str, str], folder: Path = BASE_DIR) -> None:
-        self.variables = variables
+        self.variables, self.folder = variables, folder
         self.read: dict[str, Any] = yaml.safe_load((folder / FILE).read_text())
         self.services: dict[str, dict[str, Any]] = self.read["services"]
 
@@ -36,8 +36,12 @@ class Compose:
         return VARIABLE.sub(value, text)
 
     def environment(self, service: str) -> dict[str, str]:
-        """What a service is told."""
-        return {name: self.filled(value) for name, value in self.services[service].get("environment", {}).items()}
+        """What a service is told, by its files where they are there, but first by the file of services itself."""
+        files = [self.folder / one["path"] for one in self.services[service].get("env_file", [])]
+        lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
+        told = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        named = self.services[service].get("environment", {})
+        return told | {name: self.filled(value) for name, value in named.items()}
 
     def command(self, service: str) -> list[str]:
         """What a service runs."""
