@@ -66,6 +66,7 @@ SITE_MOST = {
     "learning_tournament": "TOURNAMENTS_MOST",
 }
 """By table, the setting that says how many rows of it the whole site may have."""
+CROWDED = 0.8
 COUNT_AGAIN_S = 10.0
 SITE_COUNTS = """
     WITH tables AS MATERIALIZED (
@@ -134,6 +135,17 @@ def site_require(table: str) -> None:
     """
     if site_is_full() or site_counts.now().get(table, 0) >= getattr(settings, SITE_MOST[table]):
         raise SiteFullError
+
+
+def guests_share() -> float:
+    """How much of the time for which what guests leave is kept they have now: all of it (1.0), or less on a full site.
+
+    Beyond :data:`CROWDED` of ``MATCHES_MOST`` it gets shorter, so that what ever new guests begin makes room for others
+    instead of having them refused.
+    """
+    most: int = settings.MATCHES_MOST
+    taken = site_counts.now().get("games_match", 0) / most
+    return min(1.0, max(0.0, (1 - taken) / (1 - CROWDED)))
 
 
 def match_count(address: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from games.quotas import guests_share
 from learning.core.machines.registry import HOUSE_TOURNAMENT
 
 Key = int | str
@@ -64,7 +65,7 @@ def _walk(name: str, table: str, condition: str, *parts: str, key: str = "id", f
     statement = f"{', '.join([seen, GONE.format(table=table, key=key, condition=condition), *parts])} {SEEN_LOOKED}"
 
     def step(after: Key, most: int, now: datetime) -> Looked:
-        days = {age: getattr(settings, days) if isinstance(days, str) else days for age, days in ages.items()}
+        days = {age: _days(days) if isinstance(days, str) else days for age, days in ages.items()}
         moments = {age: now - timedelta(days=n) for age, n in days.items()}
         return looked(statement, {"after": after, "most": most, "now": now, **WORDS, **_counts(), **moments}, first)
 
@@ -72,6 +73,12 @@ def _walk(name: str, table: str, condition: str, *parts: str, key: str = "id", f
         return looked(f"{seen} {SEEN_LOOKED}", {"after": after, "most": 1}, first)
 
     return Leaving(name, step, look, first)
+
+
+def _days(setting: str) -> float:
+    """For how many days something is kept: what guests leave for a day at least, however full the site is."""
+    days: int = getattr(settings, setting)
+    return max(min(days, 1), days * guests_share()) if setting == "KEEP_GUEST_MATCHES_DAYS" else days
 
 
 def looked(statement: str, values: dict[str, Any], first: Key = 0) -> Looked:

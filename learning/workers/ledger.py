@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.db import OperationalError
 from django.utils import timezone
 
+from games.quotas import guests_share
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.storage.folding import fold_announce, fold_place, fold_steps, folds_due
@@ -33,7 +34,7 @@ def ledgers_fold(turn: TurnEnd) -> bool:
     Each machine in short transactions, for which nobody waits. One whose row is taken for long is left for next time.
     """
     n_steps = 0
-    before = timezone.now() - timedelta(days=settings.KEEP_LEDGER_DAYS + 1)
+    before = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
     ids, after = folds_due(before, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
     # Whatever becomes of these: who is not reached is found the next time round, and none keeps the others waiting.
     cache.set(AFTER, after, LOOKED_AT_S)
@@ -49,6 +50,12 @@ def ledgers_fold(turn: TurnEnd) -> bool:
     return False
 
 
+def _days_kept(*, of_guest: bool) -> float:
+    """For how many days a ledger is kept lesson by lesson: one of a guest, or of a copy, no longer than its matches."""
+    days: int = settings.KEEP_LEDGER_DAYS
+    return days * guests_share() if of_guest else days
+
+
 def _fold(machine_id: int, turn: TurnEnd) -> int:
     """Fold up one machine's ledger as far as it should be, or until the turn ends; in how many steps."""
     machine, n_steps = Machine.objects.filter(pk=machine_id).first(), 0
@@ -58,7 +65,8 @@ def _fold(machine_id: int, turn: TurnEnd) -> int:
     if not machine.is_folding and cache.get(looked_at) == machine.n_lessons:
         return 0
     ledger, most = kind_of(machine).ledger, settings.KEEP_LEDGER_CHANGES
-    since = timezone.now() - timedelta(days=settings.KEEP_LEDGER_DAYS)
+    of_guest = machine.guest is not None or machine.room_id is not None
+    since = timezone.now() - timedelta(days=_days_kept(of_guest=of_guest))
     late = since - timedelta(days=1)
     while machine.is_folding or fold_place(machine, ledger, late, most + most // SLACK) > machine.n_folded:
         if not machine.is_folding:

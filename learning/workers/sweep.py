@@ -22,6 +22,7 @@ from django.utils import timezone
 from psycopg.errors import QueryCanceled
 
 from games.outages import database_stumbled
+from games.quotas import site_counts
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.selectors.machines import GONE, machines_left
@@ -264,6 +265,7 @@ def _passed(leaving: Leaving, after: Key) -> Key | None:
 
 
 def _step(leaving: Leaving, after: Key, most: int) -> Looked:
+    site_counts.now()  # here it may take its time
     return _within(
         LONGEST_MS if most > 1 else ALONE_MS, leaving.name, lambda: leaving.step(after, most, timezone.now())
     )

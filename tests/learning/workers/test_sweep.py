@@ -18,6 +18,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
 from games import services
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
+from games.quotas import site_counts
 from games.rules.base import Side
 from games.services import Person
 from games.services_tokens import token_make
@@ -155,6 +156,25 @@ def test_of_matches_in_rooms_of_their_own_the_latest_stay_however_many_there_are
     swept()
     assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
     assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
+
+
+def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that ever new guests make room for others, whatever their machines were taught, and accounts lose nothing."""
+    settings.MATCHES_MOST = 100
+    ann, pupils = person(user("ann")), [pupil_teach(person=guest(n), game=NC).room for n in (1, 2)]
+    for number, pupil in enumerate(pupils, 1):
+        play_out(pupil.code, guest(number))
+    own, others = resigned(ann), [resigned(guest(3)), room(who=guest(4)).room]
+    aged(10)
+    for n_matches, left in ((80, {own, *others, *pupils}), (95, {own})):
+        monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
+        ledgers_fold(TurnEnd())
+        swept()
+        assert set(Room.objects.all()) == left, n_matches
+    late = resigned(guest(5))
+    monkeypatch.setattr(site_counts, "_counted", {"games_match": 300})
+    swept()
+    assert set(Room.objects.all()) == {own, late}, "a day at least"
 
 
 @pytest.mark.parametrize("has_account", [False, True])
