@@ -127,13 +127,15 @@ class SiteCounts:
 site_counts = SiteCounts()
 
 
-def site_require(table: str) -> None:
+def site_require(table: str | None = None) -> None:
     """Refuse to begin one more of what this table holds, where the site has as many, or as much of all, as it may.
+
+    Without a table: of what has no bound but that of all.
 
     Raises:
         SiteFullError.
     """
-    if site_is_full() or site_counts.now().get(table, 0) >= getattr(settings, SITE_MOST[table]):
+    if site_is_full() or (table and site_counts.now().get(table, 0) >= getattr(settings, SITE_MOST[table])):
         raise SiteFullError
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from games import exceptions
 from games.models import ApiToken, TokenScope
-from games.quotas import quota_require
+from games.quotas import quota_require, site_require
 from games.services import token_hash
 
 BEARER_START = "bead_"
@@ -37,8 +37,9 @@ def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timed
 
     Raises:
         MalformedError: no scope, or one there is not.
-        TooManyTokensError.
+        TooManyTokensError, SiteFullError.
     """
+    site_require()
     known = [scope.value for scope in TokenScope if scope in scopes]
     if not known or len(known) != len(set(scopes)):
         raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from games.asking import request_id
-from games.quotas import account_hold
+from games.quotas import account_hold, site_require
 from games.services import Person
 from learning import tasks
 from learning.core.experiments.base import ParameterError
@@ -47,7 +47,7 @@ def experiment_request(
         enqueue: ``False`` leaves it to the reaper to tell the workers.
 
     Raises:
-        ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError, AccountClosedError.
+        ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError, SiteFullError, AccountClosedError.
     """
     asked = experiment_get(experiment)
     try:
@@ -60,6 +60,7 @@ def experiment_request(
     if known is not None and known.status in (*GOING_ON, JobStatus.FINISHED):
         return known
     if person is not None:
+        site_require()
         _require_room(person)
     asker = {"user_id": person.user_id if person else None, "guest": person.guest if person else None}
     if known is None:

@@ -22,7 +22,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 
 from games.exceptions import PlayError
 from games.players import Viewer
-from games.quotas import quota_require
+from games.quotas import quota_require, site_require
 from learning.access import unseen
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
@@ -65,8 +65,9 @@ def schedule_create(
 
     Raises:
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError: as for a run.
-        ScheduleRefusedError, ScheduleQuotaError.
+        ScheduleRefusedError, ScheduleQuotaError, SiteFullError.
     """
+    site_require()
     quota_require(
         user,
         Schedule.objects.filter(owner=user),

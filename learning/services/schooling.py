@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from games.quotas import site_require
 from learning.core.schooling.course import Point, Stand
 from learning.core.schooling.plan import PARTNER, Schooling
 from learning.exceptions import SchoolingBusyError
@@ -37,7 +38,7 @@ def schooling_keep(
         who: the address that asks, whose share of the work it is.
 
     Raises:
-        MachineQuotaError.
+        MachineQuotaError, SiteFullError.
         SchoolingBusyError: it has not come so far yet.
     """
     with selectors_schooling.DESK.beside(who):
@@ -60,6 +61,7 @@ def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str
     )
     if stand.games == 0:
         return machine
+    site_require("learning_trainingrun")
     (machine,) = machine_lock(machine.pk)
     learners = stand.one.learners
     tally = learners.played(0)

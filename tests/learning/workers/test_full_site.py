@@ -8,18 +8,26 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import transaction
 from django.utils import timezone
 
+from games.exceptions import SiteFullError
 from games.quotas import site_counts
+from games.rules.base import Side
+from games.services_tokens import token_make
 from learning import tasks
 from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_view
 from learning.services.experiments import experiment_request
-from learning.services.runs import Stage, training_run_start
+from learning.services.machines import machine_copy, machine_make
+from learning.services.pupils import pupil_teach
+from learning.services.runs import Stage, training_run_request, training_run_start
+from learning.services.schedules import Timing, schedule_create
+from learning.services.tournaments import tournament_start
 from menace_site.processes import stop
 from tests.conftest import StartWorker
-from tests.factories import guest, machine, trained, user
+from tests.factories import NC, guest, machine, room, trained, user
 from tests.sockets import RunSocket
 from tests.waiting import wait_until
 
@@ -46,6 +54,34 @@ def knocked_long_ago() -> None:
 
 def beads(learner: Machine) -> list[list[int]]:
     return list(learner.boxes.order_by("position").values_list("beads", flat=True))
+
+
+BEGUN: dict[str, Callable[[Any], Any]] = {
+    "a room": lambda ann: room(who=guest()),
+    "a machine of a guest": lambda ann: pupil_teach(person=guest(), game=NC),
+    "a machine": lambda ann: machine_make(user=ann, game=NC, side=Side.FIRST, name="New"),
+    "a copy": lambda ann: machine_copy(user=ann, machine_id=Machine.objects.get().pk),
+    "a training": lambda ann: training_run_request(user=ann, machine="own", stages=[Stage("random", 1)]),
+    "a schedule": lambda ann: schedule_create(
+        user=ann, machine="own", stages=[Stage("random", 1)], timing=Timing(every=24)
+    ),
+    "a tournament": lambda ann: tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=1),
+    "an experiment": lambda ann: experiment_request(person=guest(), experiment="gardner", parameters=SMALL),
+    "a token": lambda ann: token_make(user=ann, name="t", scopes=["read"], lifetime=None),
+}
+"""What a visitor begins; an account is made by a form alone (tests/games/test_pages.py)."""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("what", BEGUN)
+def test_nothing_is_begun_while_the_site_is_full(has_room: Callable[[bool], None], what: str) -> None:
+    ann = user("ann")
+    machine(owner=ann, slug="own")
+    has_room(False)
+    with pytest.raises(SiteFullError), transaction.atomic():
+        BEGUN[what](ann)
+    has_room(True)
+    BEGUN[what](ann)
 
 
 @pytest.mark.django_db
