@@ -152,7 +152,18 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "games/room.html", context)
 
 
-about = TemplateView.as_view(template_name="games/about.html")
+class About(TemplateView):
+    """How it learns, the keys, and what is kept of whom for how long."""
+
+    template_name = "games/about.html"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """How many days that is, as it is set."""
+        names = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
+        return super().get_context_data(**context, **{name.lower(): getattr(settings, name) for name in names})
+
+
+about = About.as_view()
 
 
 class SignUpForm(UserCreationForm):

@@ -110,6 +110,12 @@ class TestInput:
 
 @pytest.mark.django_db
 class TestPrivacy:
+    def test_people_are_told_what_is_kept_for_as_long_as_it_is(self, client: Client, settings: Any) -> None:
+        settings.KEEP_GUEST_MATCHES_DAYS, settings.KEEP_MATCHES_DAYS, settings.KEEP_LOG_INS_DAYS = 17, 170, 71
+        page = client.get("/about").content.decode()
+        assert "those of guests for 17 days, those of accounts for 170." in page
+        assert "for 71 days." in page
+
     def test_a_private_machine_is_there_for_its_owner_and_the_staff_only(self, client: Client) -> None:
         owner = factories.user("owner")
         hidden = machine(owner=owner, is_public=False)
