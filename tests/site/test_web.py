@@ -21,6 +21,7 @@ from menace_site.servers import BASE_DIR
 from tests.waiting import PAGE_HANG_S, wait_until
 
 N_PROCESSES = 2
+LETTER_S = 0.1
 NOTICED_S = 0.6
 """The parent looks twice a second at what has become of its processes."""
 
@@ -113,7 +114,7 @@ def test_who_says_what_they_want_letter_by_letter_keeps_nobody_waiting(tmp_path:
         is_over = threading.Event()
 
         def drip() -> None:
-            while not is_over.wait(0.1):
+            while not is_over.wait(LETTER_S):
                 for one in slow:
                     with suppress(OSError):
                         one.send(b"G")
