@@ -376,7 +376,7 @@ KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
 KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
 # Each has fifty points of a curve, 32 kB in all.
 RUNS_PER_MACHINE = env.int("RUNS_PER_MACHINE", default=200)
-# A training that goes on for longer is stopped; a billion games of the fastest game take half an hour.
+# A training that goes on for longer is stopped; a billion games of the fastest game take some minutes.
 RUN_DAYS_MOST = env.int("RUN_DAYS_MOST", default=30)
 TOURNAMENTS_PER_ACCOUNT = env.int("TOURNAMENTS_PER_ACCOUNT", default=200)
 # Results of experiments, the newest of each apart.

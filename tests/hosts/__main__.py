@@ -49,8 +49,9 @@ WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
 N_GAMES = 12_000_000
 """Of each run: many turns of every worker, and no end while a host is away."""
-ENDLESS = 1_000_000_000
-"""Of a run that is stopped before its end."""
+ENDLESS, N_ENDLESS = 1_000_000_000, 5
+"""Of each of so many runs, as many as an account may have, that are stopped before their end: one alone may be over in
+80 s, less than a release takes."""
 SCHEDULERS = ("beat-1", "beat-2")
 STANDING = (*WORKERS, *WEBS, "beat-1", "clerk-1", "proxy-1")
 """Who is well before anybody plays; they wait for the others by themselves."""
@@ -248,23 +249,24 @@ class Play:
         asked = Prober(host, port, self.cluster.site, str(self.cluster.authority))
 
         def renewed() -> None:
-            # Made now, it is none of those whose lessons are all matches'.
-            machines.append(self._machine("Through a release"))
-            begun.append(self._run_start(machines[0], ENDLESS, seed=3))
+            # Made now, they are none of those whose lessons are all matches'.
+            machines.extend(self._machine(f"Through a release {number}") for number in range(N_ENDLESS))
+            begun.extend(self._run_start(machine, ENDLESS, seed) for seed, machine in enumerate(machines))
             with asked:
                 self._renew()
             assert self._run(begun[0])["status"] == "running", "the run was over before everything was renewed"
-            self._stopped(begun[0])
+            for run in begun:
+                self._stopped(run)
 
         machines: list[int] = []
         begun: list[int] = []
         found = self._crowd(renewed)
-        machines.append(self._machine("Undisturbed"))
+        alone = self._machine("Undisturbed")
         n_games = self._run(begun[0])["games_done"]
-        undisturbed = self._run_start(machines[1], n_games, seed=3)
+        undisturbed = self._run_start(alone, n_games, seed=0)
         assert wait_until(lambda: self._is_finished(undisturbed), poll_s=1)
         assert self.ask("GET", f"machines/{machines[0]}")["games"] == n_games
-        assert self._beads(machines[0]) == self._beads(machines[1]), "a release left other beads"
+        assert self._beads(machines[0]) == self._beads(alone), "a release left other beads"
         told = f"{self._told(found)}; {n_games:,} games learnt, asked beside: {dict(asked.statuses)}"
         assert not asked.broken, f"{asked.broken[:5]}; {told}"
         assert found["away_s"], f"no socket broke; {told}"
