@@ -47,7 +47,7 @@ N_WEBS, N_WORKERS = 2, 3
 WEBS = ("web-1", "web-2")
 WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
-N_GAMES = 12_000_000
+N_GAMES = 60_000_000
 """Of each run: many turns of every worker, and no end while a host is away."""
 ENDLESS, N_ENDLESS = 1_000_000_000, 5
 """Of each of so many runs, as many as an account may have, that are stopped before their end: one alone may be over in
