@@ -9,12 +9,21 @@ from typing import Any
 from django.core.cache import cache
 
 from games.exceptions import MalformedError
+from games.rules.base import Side
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.base import UniformOpponent
 from learning.core.opponents.registry import UNIFORM
 from learning.core.training.memory import Memory
 from learning.core.training.open_memory import OpenMemory
-from learning.core.training.strength import at_worst, expected, machine_policy, opponent_policy, visit_probability
+from learning.core.training.strength import (
+    Floats,
+    at_worst,
+    expected,
+    machine_policy,
+    opponent_policy,
+    visit_probability,
+)
+from learning.core.training.tables import Graph
 from learning.models import CurvePoint, Machine
 from learning.storage.boxes import table_load
 
@@ -38,7 +47,11 @@ Strength = dict[str, dict[str, Any]]
 
 def strength_exact(memory: Memory) -> Strength:
     """Win, draw and loss of a memory against each opponent of the page, and in the worst case."""
-    graph, side, policy = memory.table.graph, memory.table.cabinet.side, machine_policy(memory)
+    return policy_strength(memory.table.graph, memory.table.cabinet.side, machine_policy(memory))
+
+
+def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
+    """The same of a policy (``(n_edges,)``) on a side."""
     exact = {
         name: expected(graph, side, policy, opponent_policy(graph.game, opponent, reduced=graph.reduced))
         for name, opponent in exact_opponents().items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -23,15 +22,14 @@ from learning.core.training.episodes import Tally
 from learning.core.training.table_memory import (
     TableMemory,
     entries_compile,
-    table_against_opponent,
-    table_worst_case,
+    table_policy,
 )
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page, percent
 from learning.kinds.entries import Entries
 from learning.kinds.tables import live
 from learning.kinds.tables.words import GROUPS, WORDS, sentences
 from learning.models import Machine, TournamentEntry, Value
-from learning.selectors.strength import Strength, exact_opponents, strength_kept
+from learning.selectors.strength import Strength, exact_opponents, policy_strength, strength_kept
 from learning.selectors.values import position_values, values_insight
 from learning.storage import values as storage
 
@@ -138,12 +136,8 @@ def _seat(slug: str, side: Side) -> str:
 
 def _by_seat(memory: TableMemory) -> Strength:
     """Win, draw and loss of a memory against each opponent of the page on either side, and in the worst case."""
-    opponents, found = exact_opponents(), Strength()
-    for side in Side:
-        for slug, opponent in opponents.items():
-            found[_seat(slug, side)] = asdict(table_against_opponent(memory, side, opponent))
-        found[_seat("worst", side)] = asdict(table_worst_case(memory, side))
-    return found
+    graph, policy = memory.table.graph, table_policy(memory)
+    return {_seat(slug, side): result for side in Side for slug, result in policy_strength(graph, side, policy).items()}
 
 
 def _of_either_side(by_seat: Strength) -> Strength:
