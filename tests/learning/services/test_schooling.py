@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from rest_framework.test import APIClient
 
+from games.exceptions import SiteFullError
 from games.players import Visitor
 from games.rules.base import Side
 from games.rules.registry import GAMES
@@ -37,6 +38,14 @@ def held(of: Machine) -> dict[str, list[int]]:
 def _held(of: Machine) -> float:
     """The chance not to lose against perfect play."""
     return 1 - against_opponent(kind_of(of).load(of), UNIFORM["perfect"]).loss
+
+
+def test_with_its_training_it_is_refused_where_there_are_as_many_as_may_be(settings):
+    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
+    settings.RUNS_MOST = 0
+    with pytest.raises(SiteFullError):
+        schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=30)
+    assert not Machine.objects.exists()
 
 
 def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():

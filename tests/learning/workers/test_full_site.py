@@ -69,7 +69,7 @@ BEGUN: dict[str, Callable[[Any], Any]] = {
     "an experiment": lambda ann: experiment_request(person=guest(), experiment="gardner", parameters=SMALL),
     "a token": lambda ann: token_make(user=ann, name="t", scopes=["read"], lifetime=None),
 }
-"""What a visitor begins; an account is made by a form alone (tests/games/test_pages.py)."""
+"""What a visitor begins; an account is made by a form alone (tests/games/test_open_rooms.py)."""
 
 
 @pytest.mark.django_db
